@@ -22,7 +22,7 @@ use ralph_speckit::runner::options::HarnessChoice;
 use ralph_speckit::session::arguments::feature::FeatureRequest;
 use ralph_speckit::session::arguments::task::TaskRequest;
 use ralph_speckit::store::journal::{self, Entry};
-use ralph_speckit::store::loops::{Claim, Record};
+use ralph_speckit::store::loops::Record;
 use ralph_speckit::store::pins::Pin;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -201,10 +201,9 @@ fn tasks(bytes: &[u8]) {
     }
 }
 
-/// A record, a claim and a pin: written down and read again they are the same, with fields that nobody knows.
+/// A record and a pin: written down and read again they are the same, with fields that nobody knows.
 fn record(bytes: &[u8]) {
     same_again::<Record>(bytes);
-    same_again::<Claim>(bytes);
     same_again::<Pin>(bytes);
 }
 

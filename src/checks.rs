@@ -1,6 +1,6 @@
-//! Running a command as evidence: a time limit, its whole process group, the end of its output.
+//! Runs checks and reviews as evidence, and the person's command for notices.
 //!
-//! These, and a review that is a check, are the only programs that the hook ever starts, and only where a person armed them.
+//! These are the only programs that the hook starts, and only if a person armed them.
 
 use std::io;
 use std::path::Path;
@@ -14,17 +14,16 @@ use crate::mask::masked;
 use crate::text;
 use crate::world::{self, Deadline};
 
-/// The file name of `spool`.
 const SPOOL: &str = if cfg!(windows) { "spool.exe" } else { "spool" };
-/// The most of the output that is kept, in bytes.
+/// Bytes kept of an output's end.
 const TAIL: usize = 1_500;
-/// The least of it that is looked at where a check asks for something in it, in bytes.
+/// Bytes of an output in which a check's demand is searched.
 pub const LOOKED_AT: usize = 256 << 10;
 
-/// Runs the checks one after the other in `folder` and returns their results, in order; `before` is shown each check and
-/// its number, from 1, before it runs.
+/// Runs the checks one after the other in `folder`. `before` gets each check and its number, from 1, before the check
+/// runs.
 ///
-/// `limit` bounds all of them together; what does not get its turn has failed.
+/// `limit` bounds all of them together; a check without its turn has failed.
 pub fn run_each(
     checks: &[Check],
     folder: &Path,
@@ -44,30 +43,28 @@ pub fn run_each(
         .collect()
 }
 
-/// The variable that hands `spool review` the commands that have just passed, each with the end of its output: it reviews
-/// for a loop then, and answers as [`reviewed`] takes it.
+/// Hands `spool review` the commands that have just passed, each with the end of its output. The review is then for a
+/// loop, and answers in the form that [`reviewed`] reads.
 pub const PASSED: &str = "RALPH_CHECKS";
-/// What stands before all and behind each command and each output in it, a letter that neither has.
+/// Stands first, and behind each command and each output: a letter that neither has.
 pub const MARK: &str = "\u{1e}";
-/// What stands before a line of a review that has passed, in what [`reviewed`] takes, of what a person should look at.
+/// Stands before a line for the person in a passed review's answer.
 pub const NOTE: &str = "note: ";
-/// How much longer a review may take than its reader: git, a look at the files, and the end of the reader.
+/// Seconds that a review may take beside its reader: for git, a look at the files, and the reader's end.
 const BESIDE_READER: u64 = 100;
 
-/// What is started for a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewCall {
-    /// The arguments of `spool`.
+    /// Arguments for `spool`.
     pub arguments: Vec<String>,
-    /// What [`PASSED`] holds.
+    /// The value of [`PASSED`].
     pub passed: String,
-    /// After which time it is ended.
     pub limit: Duration,
 }
 
 impl ReviewCall {
-    /// The call for the review of this feature, or of what was finished of it, within what is left of the time of
-    /// all checks; `results` are those of the commands.
+    /// The call for the review of this feature, or of its finished part. `left` is the rest of the time of all checks,
+    /// `results` are those of the commands.
     pub fn of(
         check: &Check,
         (feature, part): (&str, Option<&FinishedPart>),
@@ -81,29 +78,29 @@ impl ReviewCall {
         let more = [["--timeout=", &reader.to_string(), "s"].concat(), feature.to_owned()];
         Self {
             arguments: words.chain(tasks).chain(more).collect(),
-            passed: results
-                .iter()
-                .fold(MARK.to_owned(), |text, it| [&text, &it.run, MARK, &it.tail, MARK].concat()),
-            // One that a person has started comes to its end first.
+            passed: results.iter().fold(MARK.to_owned(), |text, ran| {
+                [&text, &ran.run, MARK, &ran.tail, MARK].concat()
+            }),
+            // A review that a person has started ends first.
             limit: Duration::from_secs(2 * reader + BESIDE_READER).min(left),
         }
     }
 }
 
-/// Runs a review with the `spool` that stands beside this program and returns what came of it.
+/// Runs a review by the `spool` beside this program.
 pub fn run_review(check: &Check, call: &ReviewCall, folder: &Path) -> CheckResult {
-    let beside = world::program().map(|it| it.with_file_name(SPOOL)).unwrap_or_default();
+    let beside = world::program().map(|program| program.with_file_name(SPOOL)).unwrap_or_default();
     let mut spool = Command::new(beside);
     spool.args(&call.arguments).current_dir(folder).env(PASSED, &call.passed);
     reviewed(check, run_kept(spool, call.limit, LOOKED_AT), call.limit)
 }
 
-/// How the program of a check ended, `None` for one that was ended at its limit, and the end of what it printed; an error
-/// where it could not be started.
+/// The status of a check's program, `None` at its limit, and the end of its output. An error if the program could not
+/// be started.
 pub type Ran = io::Result<(Option<ExitStatus>, Vec<u8>)>;
 
-/// What came of a review that ran like this within `limit` and printed a line of numbers, one on how it ended, and what
-/// is missing. It passed only when it ended with code 0 and says that there is a verdict.
+/// The result of a review whose program printed a line of numbers, a line about its end, and what is missing. A pass
+/// needs exit code 0 and a verdict.
 pub fn reviewed(check: &Check, ran: Ran, limit: Duration) -> CheckResult {
     let (passed, outcome, output) = outcome(ran, limit);
     let text = readable(&output);
@@ -119,8 +116,7 @@ pub fn reviewed(check: &Check, ran: Ran, limit: Duration) -> CheckResult {
     CheckResult { run: check.run.clone(), passed, outcome, tail, review: Some(review) }
 }
 
-/// What came of a check that ran like this within `limit`: one that passed by its exit code has failed where its output
-/// does not show what it has to.
+/// The result of a check that ran within `limit`. Exit code 0 is a failure if the output lacks what the check demands.
 pub fn result(check: &Check, ran: Ran, limit: Duration) -> CheckResult {
     let (mut passed, mut outcome, output) = outcome(ran, limit);
     if passed && let Some(lack) = check.lacks(&output) {
@@ -130,10 +126,10 @@ pub fn result(check: &Check, ran: Ran, limit: Duration) -> CheckResult {
     CheckResult { run: check.run.clone(), passed, outcome, tail: readable(&output), review: None }
 }
 
-/// Runs one command line with `sh -c` in `folder` and returns how it ended, and whether that is for want of a test; it passed
-/// only with code 0 and, where it is a test runner, with a test.
+/// Runs one command line with `sh -c` in `folder`. A pass needs exit code 0 and, for a test runner, a test. `true`: the
+/// check failed because no test ran.
 ///
-/// A missing program, a signal and the time limit are failures. It runs under a supervisor: a client ends a
+/// A missing program, a signal and the time limit are failures. The command runs under a supervisor: a client ends a
 /// hook without asking, a person ends `spool` with Ctrl-C, and nothing of the check may stay alive.
 pub fn run_verify(command: &str, folder: &Path, limit: Duration) -> (CheckResult, bool) {
     let check = Check { run: command.to_owned(), ..Check::default() };
@@ -153,43 +149,42 @@ fn run_kept(command: Command, limit: Duration, kept: usize) -> Ran {
     Ok((ran.status(), ran.output))
 }
 
-/// Something that a person is told by a command of their own.
+/// A notice for a person, told by their own command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PersonNotice {
-    /// What the loop is about.
+    /// The subject of the loop.
     pub about: String,
-    /// One word: the name of the end, or what the person is needed for.
+    /// One word: the name of the end, or of the need for the person.
     pub reason: String,
-    /// The same in the words that the person reads.
+    /// The person's words.
     pub words: String,
 }
 
 impl PersonNotice {
-    /// The notice in these words, without our name before them.
+    /// `words` may begin with our name.
     pub fn of(about: &str, reason: &str, words: &str) -> Self {
         let words = words.strip_prefix(text::OURS).unwrap_or(words);
         Self { about: about.to_owned(), reason: reason.to_owned(), words: words.to_owned() }
     }
 }
 
-/// How long a command that tells a person may take.
 pub const NOTICE_LIMIT: Duration = LIMIT_ALONE;
 
-/// Has the command line of a person tell them something, and returns how that failed, `None` when it did not. One that takes
-/// longer than `patience` goes on alone, until its limit.
+/// Runs a person's command with a notice. The result: why that failed, or `None`. A command that takes longer than
+/// `patience` goes on alone, until its limit.
 ///
-/// No word of the notice is in a command line: all are in variables, and the words on its standard input as well.
+/// No word of the notice is in the command line: all are in variables, and the words on standard input, too.
 pub fn tell(
     command: &str,
     notice: &PersonNotice,
     project: &Path,
     patience: Duration,
 ) -> Option<String> {
-    // What goes on alone is ended later than it is waited for.
+    // A command that goes on alone is ended after the wait for it.
     let patience = patience.min(NOTICE_LIMIT.saturating_sub(Duration::from_secs(1)));
     let mut shell = shell::line_with_words(command);
-    // Of a project that is gone, a person wants to know as well.
-    let folder = project.ancestors().find(|it| it.is_dir()).unwrap_or(project);
+    // A notice about a vanished project is wanted, too.
+    let folder = project.ancestors().find(|folder| folder.is_dir()).unwrap_or(project);
     shell.current_dir(folder).env("RALPH_PROJECT", project);
     for (name, value) in [
         ("RALPH_ABOUT", &notice.about),
@@ -208,7 +203,7 @@ pub fn tell(
     (!passed).then_some(outcome)
 }
 
-/// Whether a program passed, how it ended, and what it printed.
+/// Whether the program passed, how it ended, and its output.
 fn outcome(ran: Ran, limit: Duration) -> (bool, String, Vec<u8>) {
     let (end, output) = match ran {
         Err(error) => return (false, format!("it could not be started: {error}"), Vec::new()),
@@ -223,8 +218,7 @@ fn outcome(ran: Ran, limit: Duration) -> (bool, String, Vec<u8>) {
     (end.is_some_and(|status| status.success()), words, output)
 }
 
-/// The end of an output as text, without what looks like a key and without control characters but
-/// line breaks and tabs.
+/// The end of an output as text, with keys masked and without control characters, except line breaks and tabs.
 pub fn readable(output: &[u8]) -> String {
     let output = masked(&output[output.len().saturating_sub(4 * TAIL)..]);
     let start = output.len().saturating_sub(TAIL);

@@ -1,23 +1,22 @@
-//! What looks like a key is taken out of what is written down: logs, tails of checks, journals, history.
+//! Masks text that looks like a key in everything that is written: logs, tails of checks, journals, history.
 //!
-//! A mask is no proof against a program that wants a key to be read: it keeps what was printed by mistake.
+//! A mask does not stop a program that wants a key to be read: it hides a key that was printed by mistake.
 
 use std::borrow::Cow;
 
-/// What is in the place of a key.
 pub const MASK: &[u8] = b"[masked]";
-/// The most of a line that is held back until its end is there, in bytes.
+/// Bytes of a line that are held back until its end is there.
 const MOST_HELD: usize = 64 << 10;
-/// What is held back of a longer line, in bytes: a key is shorter.
+/// Bytes held back of a longer line: a key is shorter.
 const KEPT: usize = 4 << 10;
-/// The most lines that a block of a private key has.
+/// Lines of a private key.
 const MOST_LINES: usize = 200;
-/// How a private key begins and ends.
+/// The beginning and end of a private key.
 const BEGIN: &[u8] = b"-----BEGIN ";
 const PRIVATE: &[u8] = b"PRIVATE KEY-----";
 const END: &[u8] = b"-----END ";
 
-/// How many characters follow at least behind the beginning of a key.
+/// The beginnings of keys, with the number of characters that follow at least.
 const PREFIXES: [(usize, &[&str]); 5] = [
     (10, &["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-"]),
     (16, &["sk-", "sk_live_", "sk_test_", "rk_live_", "glpat-", "AKIA", "ASIA"]),
@@ -26,23 +25,23 @@ const PREFIXES: [(usize, &[&str]); 5] = [
     (60, &["eyJ"]),
 ];
 
-/// What a value is called that is a key; written in small letters.
+/// Names of values that are keys, in small letters.
 const NAMES: [&[&str]; 3] = [
     &["api_key", "api-key", "apikey", "access_key", "secret_key", "secret-key", "private_key"],
     &["access_token", "access-token", "auth_token", "client_secret"],
     &["password", "passwd"],
 ];
 
-/// A stream whose keys are masked although it comes in pieces.
+/// Masks keys in a stream, in whatever pieces the stream comes.
 #[derive(Debug, Default)]
 pub struct Masker {
     held: Vec<u8>,
-    /// How many lines of a private key may still come, 0 outside of one.
+    /// Lines of a private key that may still come; 0 outside of one.
     in_key: usize,
 }
 
 impl Masker {
-    /// Takes a piece in and returns what can be written: whole lines, without keys.
+    /// Takes a piece. The result: whole lines that can be written, with keys masked.
     pub fn take(&mut self, piece: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(piece.len());
         let mut rest = piece;
@@ -59,7 +58,7 @@ impl Masker {
         }
         self.held.extend_from_slice(rest);
         if self.held.len() > MOST_HELD {
-            // Not in the middle of a word, where there is a place between two.
+            // Between two words if possible, not within one.
             let from = self.held.len() - KEPT;
             let place = self.held[from..].iter().position(|byte| !is_key_byte(*byte));
             let later = self.held.split_off(from + place.unwrap_or(0));
@@ -69,7 +68,7 @@ impl Masker {
         out
     }
 
-    /// What was held back of a line without an end.
+    /// The rest, which has no line end.
     pub fn finish(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
         let held = std::mem::take(&mut self.held);
@@ -90,14 +89,14 @@ impl Masker {
     }
 }
 
-/// Whether a private key begins in this line and continues after it.
+/// A private key begins in this line and goes on behind it.
 fn begins_a_key(line: &[u8]) -> bool {
     let Some(at) = memchr::memmem::rfind(line, BEGIN) else { return false };
     let rest = &line[at..];
     memchr::memmem::find(rest, PRIVATE).is_some() && memchr::memmem::find(rest, END).is_none()
 }
 
-/// Returns bytes without what looks like a key; the same ones where nothing does.
+/// The bytes with keys masked.
 pub fn masked(bytes: &[u8]) -> Cow<'_, [u8]> {
     let mut out: Vec<u8> = Vec::new();
     let (mut done, mut at) = (0, 0);
@@ -118,7 +117,7 @@ pub fn masked(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// A text without what looks like a key.
+/// The text with keys masked.
 pub fn masked_text(text: &str) -> Cow<'_, str> {
     match masked(text.as_bytes()) {
         Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -126,7 +125,7 @@ pub fn masked_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The key that is found at this place: from where to where it is masked.
+/// The beginning and end of the masked bytes of a key at this place.
 fn key_at(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let rest = &bytes[at..];
     let [first, second, ..] = rest else { return None };
@@ -143,8 +142,8 @@ fn key_at(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     token.or_else(|| value().map(|(from, to)| (at + from, at + to)))
 }
 
-/// Whether a key, or the name of one, may begin with these two letters: every byte of a log is asked this, and few are
-/// looked at closely.
+/// A key or its name may begin with these two letters. Every byte of a log gets this question, and few need a closer
+/// look.
 fn may_begin(first: u8, second: u8) -> bool {
     let next: &[u8] = match first | 0x20 {
         b'-' => b"-",
@@ -164,19 +163,19 @@ fn may_begin(first: u8, second: u8) -> bool {
     next.contains(&(second | 0x20))
 }
 
-/// The length of a token that shows by its beginning what it is.
+/// The length of a token with a known beginning.
 fn token(rest: &[u8]) -> Option<usize> {
     let begins = |prefix: &&&str| rest.starts_with(prefix.as_bytes());
     let (least, prefix) =
-        PREFIXES.iter().find_map(|(least, all)| all.iter().find(begins).map(|it| (least, it)))?;
+        PREFIXES.iter().find_map(|(least, all)| all.iter().find(begins).map(|key| (least, key)))?;
     let is_in_token = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
     let length = rest.iter().take_while(is_in_token).count();
     let body = &rest[prefix.len()..length];
-    // `sk-learn-is-a-library` is none.
+    // `sk-learn-is-a-library` is not a key.
     (body.len() >= *least && body.iter().any(u8::is_ascii_digit)).then_some(length)
 }
 
-/// Where the key in `Bearer …` is.
+/// The place of the key in `Bearer …`.
 fn bearer(rest: &[u8]) -> Option<(usize, usize)> {
     let from = 7;
     if !rest.get(..from)?.eq_ignore_ascii_case(b"bearer ") {
@@ -186,7 +185,7 @@ fn bearer(rest: &[u8]) -> Option<(usize, usize)> {
     (length >= 16).then_some((from, from + length))
 }
 
-/// Where the value in `api_key=…`, `"api_key": "…"` and the like is.
+/// The place of the value in `api_key=…`, `"api_key": "…"` and the like.
 fn named_value(rest: &[u8]) -> Option<(usize, usize)> {
     let is_it = |name: &&&str| {
         rest.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
@@ -206,7 +205,7 @@ fn named_value(rest: &[u8]) -> Option<(usize, usize)> {
     is_key.then_some((from, from + length))
 }
 
-/// The length of a private key, up to its end or the end of what there is.
+/// The length of a private key, up to its end or the end of the bytes.
 fn private_key(rest: &[u8]) -> Option<usize> {
     if !rest.starts_with(BEGIN) {
         return None;

@@ -1,5 +1,5 @@
-//! What `spool` prints, broken between words where a terminal is too narrow. Output that cannot be written aborts nothing:
-//! it changes the exit code at the end.
+//! Prints for `spool`, with line breaks between words on a narrow terminal. Output that cannot be written aborts
+//! nothing, but changes the exit code at the end.
 
 use std::borrow::Cow;
 use std::fmt::Arguments;
@@ -12,54 +12,52 @@ use crate::system::signals::SIGINT;
 use crate::system::terminal::{self, AsTerminal};
 use crate::text;
 
-/// Whether something could not be written to standard output.
+/// Something could not be written to standard output.
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// Prints a line on standard output.
 macro_rules! outln {
     () => { $crate::print::output(format_args!(""), "\n") };
     ($($words:tt)*) => { $crate::print::output(format_args!($($words)*), "\n") };
 }
 
-/// Prints text on standard output.
 macro_rules! out {
     ($($words:tt)*) => { $crate::print::output(format_args!($($words)*), "") };
 }
 
-/// Prints a line for programs on standard output: as it is, however long.
+/// Prints a line for programs on standard output, unbroken.
 macro_rules! dataln {
     ($($words:tt)*) => { $crate::print::data(format_args!($($words)*)) };
 }
 
-/// Prints a line on standard error; dropped where that cannot be written.
+/// Prints a line on standard error, if possible.
 macro_rules! errln {
     ($($words:tt)*) => { $crate::print::errors(format_args!($($words)*), "\n") };
 }
 
-/// Prints text on standard error in the same way.
+/// Prints text on standard error, if possible.
 macro_rules! err {
     ($($words:tt)*) => { $crate::print::errors(format_args!($($words)*), "") };
 }
 
-/// Writes to standard output. Where that fails, the words go to standard error: what they say was done is
-/// done. A reader that has gone away, as `head` does, wants no more of them.
+/// Writes to standard output. If that fails, the words go to standard error: their news is true all the same. A reader
+/// that has left, such as `head`, wants no more of them.
 pub fn output(words: Arguments<'_>, end: &str) {
     written(&fitted(&shown(words), size_of(io::stdout())), end);
 }
 
-/// Writes a line to standard output in the same way, and breaks none.
+/// The same for a line that is not broken.
 pub fn data(words: Arguments<'_>) {
     written(&shown(words), "\n");
 }
 
-/// Wipes the terminal on standard output clear.
+/// Clears the terminal on standard output.
 pub fn clear() -> io::Result<()> {
     let mut stream = io::stdout().lock();
     stream.write_all(b"\x1b[2J").and_then(|()| stream.flush())
 }
 
-/// Writes a text over all of the terminal on standard output: as many of its lines as there is room for, with `more` below
-/// them where there are others. An error where there is no terminal.
+/// Writes a text over the whole terminal on standard output: as many lines as there is room for, then `more` if some
+/// are left. An error without a terminal.
 pub fn screen(text: &str, more: &str) -> io::Result<()> {
     let Some(size) = size_of(io::stdout()) else {
         return Err(io::Error::other("standard output is no terminal"));
@@ -68,7 +66,7 @@ pub fn screen(text: &str, more: &str) -> io::Result<()> {
     let room = size.rows.saturating_sub(2);
     let mut drawn = "\u{1b}[H".to_owned();
     for line in text.lines().take(room) {
-        // The rest of what was there before is wiped away, line by line: nothing flickers.
+        // The rest of each old line is wiped, line by line: nothing flickers.
         drawn.push_str(text::beginning(line, size.columns));
         drawn.push_str("\u{1b}[K\r\n");
     }
@@ -79,12 +77,12 @@ pub fn screen(text: &str, more: &str) -> io::Result<()> {
     stream.write_all(drawn.as_bytes()).and_then(|()| stream.flush())
 }
 
-/// Returns whether what was printed cannot be written any more.
+/// Output can no longer be written.
 pub fn is_lost() -> bool {
     LOST.load(Ordering::Relaxed)
 }
 
-/// The exit code of a program that a signal ended while it showed something: Ctrl-C is how a person ends that.
+/// The exit code after a signal: Ctrl-C is how a person ends what is shown.
 pub fn ended_by(signal: i32) -> ExitCode {
     if signal == SIGINT {
         return ExitCode::SUCCESS;
@@ -92,33 +90,31 @@ pub fn ended_by(signal: i32) -> ExitCode {
     u8::try_from(128 + signal).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// How large the terminal is, `None` where there is none, or one too narrow to break lines for.
+/// `None` without a terminal, or for one too narrow for line breaks.
 pub fn size_of(stream: impl AsTerminal) -> Option<TerminalSize> {
     let (columns, rows) = terminal::size(stream)?;
     let rows = if rows == 0 { 24 } else { rows };
     Some(TerminalSize { columns, rows }).filter(|size| size.columns >= 5 * INDENT)
 }
 
-/// How large a terminal is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalSize {
-    /// How many columns a line has; a wide character takes two.
+    /// A wide character takes two.
     pub columns: usize,
-    /// How many lines there are.
     pub rows: usize,
 }
 
-/// How much further the rest of a line that is too long is indented than its beginning.
+/// The additional indent of a broken line's further parts.
 const INDENT: usize = 4;
 
-/// A text with each of its lines in as many as it needs in this width.
+/// Each line within this width.
 pub fn fitted(text: &str, size: Option<TerminalSize>) -> String {
     let Some(TerminalSize { columns, .. }) = size else { return text.to_owned() };
     text.split_inclusive('\n').map(|line| wrapped(line, columns)).collect()
 }
 
-/// A line in as many of at most `width` columns as it needs, broken at blanks and beside wide characters, all but the
-/// first one indented. Colors have no width.
+/// A line in parts of at most `width` columns, broken at blanks and beside wide characters. All parts but the first are
+/// indented; colors have no width.
 fn wrapped(line: &str, width: usize) -> String {
     let blanks = line.len() - line.trim_start_matches(' ').len();
     indented(line, width, INDENT + blanks.min(width / 3))
@@ -147,8 +143,7 @@ pub fn indented(line: &str, width: usize, indent: usize) -> String {
     wrapped + end
 }
 
-/// The parts of a word between which a line may be broken: beside each character that is two columns wide, where nothing
-/// joins it to the next one.
+/// The parts of a word between which a line may be broken: beside wide characters, unless a joiner binds two of them.
 fn unbroken(word: &str) -> Vec<&str> {
     if word.is_ascii() {
         return vec![word];
@@ -159,7 +154,7 @@ fn unbroken(word: &str) -> Vec<&str> {
         let width = text::columns(letter.encode_utf8(&mut bytes));
         let before = word[..at].chars().next_back().unwrap_or_default();
         let is_beside = width == 2 || text::columns(before.encode_utf8(&mut bytes)) == 2;
-        // The end of a sentence begins no line, and of joined characters only the whole has a width.
+        // A closing sign begins no line, and joined characters have a width only together.
         let begins = width > 0 && !"、。，．！？：；）」』】〉》".contains(letter);
         if is_beside && begins && before != '\u{200d}' && letter != ' ' {
             parts.push(&word[from..at]);
@@ -196,7 +191,7 @@ fn written(words: &str, end: &str) {
 pub fn errors(words: Arguments<'_>, end: &str) {
     let words = fitted(&shown(words), size_of(io::stderr()));
     let mut stream = anstream::stderr().lock();
-    // There is nobody left to tell.
+    // Nobody is left to tell.
     let _ = write!(stream, "{words}{end}").and_then(|()| stream.flush());
 }
 
@@ -205,8 +200,8 @@ pub fn error(why: &anyhow::Error) {
     errln!("{BAD}error{BAD:#}: {why:#}");
 }
 
-/// The words with nothing in them that steers the terminal but our own styles: the last place through which
-/// all goes, whatever file, path or argument it came from.
+/// Removes everything that steers the terminal, except our own styles. All output passes here, whatever file, path or
+/// argument it came from.
 fn shown(words: Arguments<'_>) -> String {
     let words = words.to_string();
     match text::styled(&words, &style::sequences()) {
@@ -215,8 +210,7 @@ fn shown(words: Arguments<'_>) -> String {
     }
 }
 
-/// The exit code of a program that was to leave with this one: 1 in place of 0 where something could
-/// not be written to standard output.
+/// The exit code: 1 in place of 0 if something could not be written to standard output.
 pub fn exit_code(code: ExitCode) -> ExitCode {
     if code == ExitCode::SUCCESS && LOST.load(Ordering::Relaxed) { ExitCode::FAILURE } else { code }
 }

@@ -1,51 +1,50 @@
-//! Why something that was asked for is not done, for the person or the agent that asked.
+//! Why a request is refused, for the person or the agent that made it.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why nothing was done. Its text is what is wrong, and what to do next on a line of its own.
+/// The text says what is wrong, and on its own line what to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// What was typed is not understood: what is wrong, and how the command is written.
+    /// The input is not understood: what is wrong, and how to write the command.
     Usage(String, &'static str),
-    /// No loop here is the one that is meant: why.
+    /// No loop here is meant: why.
     NoLoop(String),
-    /// A file that cannot be read: where it is, and why.
+    /// The file, and why it cannot be read.
     Unreadable(PathBuf, String),
-    /// A file that cannot be written: where it is, and why.
+    /// The file, and why it cannot be written.
     Unwritable(PathBuf, String),
-    /// The notes of a loop cannot be read or written: which file, and why.
+    /// A loop's notes cannot be read or written: which file, and why.
     Notes(String),
     /// A loop cannot be ended, because its notes cannot be written: which file, and why.
     NotEnded(String),
     /// There is no work for a loop: why, and what to do next.
     Nothing(Cow<'static, str>, Cow<'static, str>),
-    /// Anything else: what is wrong, and what to do next.
+    /// What is wrong, and what to do next.
     Other(Cow<'static, str>, Cow<'static, str>),
-    /// The same, as another room has worded it.
+    /// In the words of another room.
     Worded(String),
 }
 
 impl Refusal {
-    /// A refusal of no kind of its own: what is wrong, and what to do next.
+    /// A refusal of no special kind.
     pub fn new(what: impl Into<Cow<'static, str>>, next: impl Into<Cow<'static, str>>) -> Self {
         Self::Other(what.into(), next.into())
     }
 
-    /// The refusal where there is no work for a loop: why, and what to do next.
+    /// There is no work for a loop.
     pub fn nothing(what: impl Into<Cow<'static, str>>, next: impl Into<Cow<'static, str>>) -> Self {
         Self::Nothing(what.into(), next.into())
     }
 
-    /// The refusal for a file that cannot be written.
     pub fn unwritable(path: &Path, error: &io::Error) -> Self {
         Self::Unwritable(path.to_owned(), error.to_string())
     }
 }
 
-/// What fails in the rooms of a loop fails at its notes.
+/// An error in the rooms of a loop is one about its notes.
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
         Self::Notes(error.to_string())

@@ -1,30 +1,31 @@
-//! Time in which all stood still: this process was stopped (Ctrl-Z) and continued, or the machine slept. No limit counts that time.
+//! Time in which this process stood still, which no limit counts: the process was stopped (Ctrl-Z) and continued, or
+//! the machine slept.
 //!
-//! The clock behind `Instant` stands still while the machine sleeps on Linux and macOS: nothing has to be done there. On Windows
-//! that clock continues, and a second clock of the system shows the sleep. While a process is stopped the clock continues on every
-//! system; the signal that continues the process tells. The clock on the wall has no part in this: a person or a time server may
-//! set it. Here is what the clocks say when `world` has read them.
+//! On Linux and macOS the clock behind `Instant` stands still while the machine sleeps. On Windows that clock
+//! continues, and a second clock of the system shows the sleep. While a process is stopped, the clock continues on
+//! every system; the signal that continues the process tells. The wall clock plays no part: a person or a time server
+//! may set it. `world` reads the clocks, and this file compares them.
 
 use std::time::Duration;
 
-/// The shortest standstill that is noticed: two clocks are read one after the other, and a busy machine does other work between.
+/// The shortest standstill that is noticed: the two clocks are read one after the other, and a busy machine works in
+/// between.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// What the clocks showed at the last look, and what came of it. Times are those since the watch began.
+/// The clocks at the last look, and the standstill so far. Times count from the beginning of the watch.
 #[derive(Debug, Default)]
 pub struct ClockLooks {
-    /// The clock behind `Instant`.
     last: Duration,
-    /// How far the clock that counts a sleep was before the one that does not, in nanoseconds; `None` before the first look.
+    /// Nanoseconds by which the clock that counts a sleep was ahead of the other; `None` before the first look.
     #[cfg(any(windows, test))]
     ahead: Option<i128>,
-    /// What that clock has counted although all stood still.
+    /// Time that the clock counted during standstills.
     pub standstill: Duration,
 }
 
 impl ClockLooks {
-    /// Takes in the time of the clock behind `Instant`, and whether this process was continued since the last time: it had
-    /// been stopped since then.
+    /// Takes the time of the clock behind `Instant`. `was_continued`: the process was continued since the last look,
+    /// and had been stopped since then.
     pub fn take(&mut self, now: Duration, was_continued: bool) {
         let gap = now.saturating_sub(self.last);
         if was_continued && gap >= LEAST {
@@ -33,8 +34,8 @@ impl ClockLooks {
         self.last = self.last.max(now);
     }
 
-    /// Takes in a clock that does not count a sleep and one that does, read at the same moment. Only a leap from one look to
-    /// the next is a sleep: two clocks that drift apart are not.
+    /// Takes a clock that does not count a sleep and one that does, read at the same moment. Only a leap between two
+    /// looks is a sleep, not a slow drift.
     #[cfg(any(windows, test))]
     pub fn compare(&mut self, awake: Duration, all: Duration) {
         let nanos = |time: Duration| i128::try_from(time.as_nanos()).unwrap_or(i128::MAX);

@@ -1,4 +1,4 @@
-//! Colours for a terminal; `anstream` leaves them out everywhere else.
+//! Colors for a terminal; `anstream` removes them everywhere else.
 
 use anstyle::{AnsiColor, Style};
 
@@ -16,7 +16,7 @@ pub const BOLD: Style = Style::new().bold();
 /// Makes a hidden cursor visible again.
 pub const SHOW_CURSOR: &str = "\u{1b}[?25h";
 
-/// Returns every sequence that these styles write, the one that ends them, and the one that shows the cursor.
+/// Every sequence of these styles, the one that ends them, and the one that shows the cursor.
 pub fn sequences() -> Vec<String> {
     let all = [BAD, GOOD, WARN, DIM, BOLD];
     let mut all: Vec<String> = all.iter().map(|style| style.render().to_string()).collect();

@@ -1,22 +1,22 @@
-//! Text that anybody may have written, made fit for a terminal.
+//! Makes text of any origin fit for a terminal.
 //!
-//! A file, an agent, a path or an argument may hold characters that steer a terminal, reorder what is read
-//! or cannot be seen. They are shown as `�`, so that nothing is hidden and nothing is run.
+//! A file, an agent, a path or an argument may have characters that steer a terminal, reorder text, or are invisible.
+//! They appear as `�`: nothing is hidden, and nothing takes effect.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::engine::Grouped;
 
-/// What begins every message of ours.
+/// The beginning of all our messages.
 pub const OURS: &str = "Ralph-speckit: ";
-/// The most characters of one line.
+/// Characters of one line.
 const LONGEST_LINE: usize = 4_096;
-/// What is shown in place of a character that must not reach a terminal.
+/// Appears in place of a character that must not reach a terminal.
 const SHOWN: char = '\u{fffd}';
 
-/// A text as one line that a terminal only shows: line breaks and tabs become blanks, what would
-/// steer it or cannot be seen becomes `�`, and what is longer than 4,096 characters ends with `…`.
+/// One line that a terminal only shows: line breaks and tabs become blanks, steering and invisible characters become
+/// `�`. A line of more than 4,096 characters ends with `…`.
 pub fn line(text: &str) -> Cow<'_, str> {
     if is_ascii_line(text) && text.len() <= LONGEST_LINE {
         return Cow::Borrowed(text);
@@ -29,7 +29,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
     Cow::Owned(shortened(in_a_line(text), LONGEST_LINE))
 }
 
-/// The same in at most `most` characters, the last of them `…` when there is more.
+/// The same within `most` characters.
 pub fn title(text: &str, most: usize) -> String {
     if is_ascii_line(text) && text.len() <= most {
         return text.to_owned();
@@ -37,8 +37,8 @@ pub fn title(text: &str, most: usize) -> String {
     shortened(in_a_line(text), most)
 }
 
-/// A text of several lines that a terminal only shows: line breaks stay, a tab becomes four blanks,
-/// a carriage return a line break, and what would steer it or cannot be seen becomes `�`.
+/// Several lines that a terminal only shows. Line breaks stay; a tab becomes four blanks, a carriage return a line
+/// break, and steering and invisible characters become `�`.
 pub fn block(text: &str) -> Cow<'_, str> {
     if text.split('\n').all(is_ascii_line)
         || !text.contains(|letter| letter != '\n' && (is_break(letter) || is_hidden(letter)))
@@ -56,8 +56,7 @@ pub fn block(text: &str) -> Cow<'_, str> {
     Cow::Owned(block)
 }
 
-/// A text of several lines that a terminal only shows, as [`block`] does, but for these sequences of
-/// our own, which stay as they are.
+/// As [`block`], but these sequences of our own stay.
 pub fn styled<'a>(text: &'a str, own: &[String]) -> Cow<'a, str> {
     if matches!(block(text), Cow::Borrowed(_)) {
         return Cow::Borrowed(text);
@@ -65,7 +64,7 @@ pub fn styled<'a>(text: &'a str, own: &[String]) -> Cow<'a, str> {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     let next = |rest: &str| {
-        let found = own.iter().filter_map(|it| Some((rest.find(it.as_str())?, it.len())));
+        let found = own.iter().filter_map(|own| Some((rest.find(own.as_str())?, own.len())));
         found.min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))
     };
     while let Some((at, length)) = next(rest) {
@@ -77,7 +76,7 @@ pub fn styled<'a>(text: &'a str, own: &[String]) -> Cow<'a, str> {
     Cow::Owned(shown)
 }
 
-/// The words of a person for an agent: as they are, but for control characters, which become `�`.
+/// A person's words for an agent, unchanged except for control characters, which become `�`.
 pub fn prose(text: &str) -> Cow<'_, str> {
     let steers = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
     if !text.contains(steers) {
@@ -87,10 +86,10 @@ pub fn prose(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(|letter| if steers(letter) { SHOWN } else { letter }).collect())
 }
 
-/// The largest whole number that every reader of JSON holds exactly: 2^53 - 1.
+/// The largest whole number that every reader of JSON keeps exactly: 2^53 - 1.
 pub const LARGEST: u64 = (1 << 53) - 1;
 
-/// Returns JSON with everything escaped that a terminal would not just show; programs read the same from it.
+/// JSON with escapes for everything that a terminal would not just show; programs read the same.
 pub fn json(text: &str) -> Cow<'_, str> {
     use std::fmt::Write;
     let is_bare = |letter: char| letter != '\n' && (is_break(letter) || is_hidden(letter));
@@ -110,12 +109,12 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// A number with commas, such as `1,234,567`.
+/// With commas: `1,234,567`.
 pub fn grouped(number: u64) -> String {
     Grouped(number).to_string()
 }
 
-/// A number with its thing, such as `1 file` or `2 files`.
+/// A number with its noun: `1 file`, `2 files`.
 pub fn counted(number: u64, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(number)) }
 }
@@ -126,7 +125,7 @@ pub fn counted_as(number: usize, one: &str, several: &str) -> String {
     format!("{} {words}", grouped(number as u64))
 }
 
-/// A length of time in its largest unit: `42 s`, `3 min`, `5 h`, `2 d`.
+/// In the largest unit: `42 s`, `3 min`, `5 h`, `2 d`.
 pub fn age(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
@@ -137,7 +136,7 @@ pub fn age(time: Duration) -> String {
     }
 }
 
-/// A length of time in two units: `4.2 s`, `3 min 05 s`, `1 h 02 min`.
+/// In two units: `4.2 s`, `3 min 05 s`, `1 h 02 min`.
 pub fn lasted(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
@@ -147,13 +146,13 @@ pub fn lasted(time: Duration) -> String {
     }
 }
 
-/// How many columns of a terminal a text takes: wide characters, such as those of Chinese, take two.
+/// Columns on a terminal: wide characters, such as Chinese ones, take two.
 #[cfg(feature = "cli")]
 pub fn columns(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { unicode_width::UnicodeWidthStr::width(text) }
 }
 
-/// The beginning of a text that fits into this many columns.
+/// The beginning that fits into `most` columns.
 #[cfg(feature = "cli")]
 pub fn beginning(text: &str, most: usize) -> &str {
     if columns(text) <= most {
@@ -164,7 +163,7 @@ pub fn beginning(text: &str, most: usize) -> &str {
     &text[..fits.unwrap_or_default()]
 }
 
-/// The same as [`title`] in at most `most` columns.
+/// As [`title`], within `most` columns.
 #[cfg(feature = "cli")]
 pub fn narrow(text: &str, most: usize) -> String {
     let text = title(text, most);
@@ -174,7 +173,7 @@ pub fn narrow(text: &str, most: usize) -> String {
     format!("{}…", beginning(&text, most.saturating_sub(1)))
 }
 
-/// How many letters have to be added, removed, replaced or swapped with their neighbour to make one text of another.
+/// Letters to add, remove, replace or swap with their neighbor to turn one text into the other.
 pub fn distance(one: &str, other: &str) -> usize {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     let mut before: Vec<usize> = Vec::new();
@@ -198,8 +197,8 @@ pub fn distance(one: &str, other: &str) -> usize {
     above[other.len()]
 }
 
-/// The one of these names that a mistyped one nearly is, `None` where none is near enough: of four
-/// letters one may be wrong, of ten three, and a part of a name stands for it.
+/// The name that a mistyped one nearly is. Of four letters one may be wrong, of ten three; a part of a name stands for
+/// the name.
 pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     let most = 1 + typed.chars().count().min(14) / 5;
@@ -212,12 +211,12 @@ pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
     near.filter(|(apart, _)| *apart <= most).min_by_key(|(apart, _)| *apart).map(|(_, name)| name)
 }
 
-/// Returns whether [`line`] shows every character of a text as it is.
+/// [`line`] leaves the text as it is.
 pub fn is_plain(text: &str) -> bool {
     is_ascii_line(text) || !text.contains(|letter| is_break(letter) || is_hidden(letter))
 }
 
-/// Whether a text is nothing but ASCII that is shown as it is: nearly every one is, and that is soon seen.
+/// ASCII that is shown as it is, as nearly every text.
 fn is_ascii_line(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
@@ -226,8 +225,8 @@ fn in_a_line(text: &str) -> impl Iterator<Item = char> {
     shown(text).map(|letter| if is_break(letter) { ' ' } else { letter })
 }
 
-/// The characters of a text with one `�` in place of those that are hidden. A joiner after a letter that is
-/// no ASCII shapes a word or an emoji, and stays.
+/// The characters, with one `�` for hidden ones in a row. A joiner behind a letter outside of ASCII shapes a word or an
+/// emoji, and stays.
 fn shown(text: &str) -> impl Iterator<Item = char> {
     let mut before = ' ';
     text.chars().filter_map(move |letter| {
@@ -260,13 +259,13 @@ fn shortened(letters: impl Iterator<Item = char>, most: usize) -> String {
     short
 }
 
-/// Whether a character ends a line or moves to a tab stop.
+/// The character ends a line, or moves to a tab stop.
 fn is_break(letter: char) -> bool {
     matches!(letter, '\t'..='\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Whether a character steers a terminal (controls of both sets), changes the direction of what is read, or
-/// has no width where it is. Variation selectors belong to the character before them and stay.
+/// The character steers a terminal, changes the direction of text, or has no width. Variation selectors belong to the
+/// character before, and stay.
 fn is_hidden(letter: char) -> bool {
     if letter.is_ascii() {
         return letter.is_ascii_control();
@@ -291,7 +290,7 @@ fn is_hidden(letter: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Returns texts as one, each on a line of its own and behind a line break.
+/// Each text on its own line, behind a line break.
 pub fn below(texts: &[String]) -> String {
     texts.iter().fold(String::new(), |all, text| all + "\n" + &line(text))
 }
@@ -357,8 +356,8 @@ mod tests {
     #[cfg(feature = "cli")]
     #[test]
     fn lengths_of_time_are_written_for_people() {
-        let ages =
-            [0, 59_999, 60_000, 3_600_000, 172_800_000].map(|it| age(Duration::from_millis(it)));
+        let ages = [0, 59_999, 60_000, 3_600_000, 172_800_000]
+            .map(|millis| age(Duration::from_millis(millis)));
         assert_eq!(ages, ["0 s", "59 s", "1 min", "1 h", "2 d"]);
         let lengths = [40, 59_940, 61_000, 3_725_000, 360_000_000];
         let words = lengths.map(|millis| lasted(Duration::from_millis(millis)));

@@ -46,11 +46,11 @@ read -r phase index total attempt iteration limit approval <<<"$counters"
 [[ $phase != execution || $approval == true ]] && exit 0
 
 # Another session's loop.
-claim=$folder/.claude/ralph/claims/$feature.json
-if [[ -f $claim ]]; then
-    owner=$(jq -r '.session // ""' "$claim" 2>/dev/null)
+for pin in "$HOME"/.local/state/ralph-speckit/projects/*/"feature-$feature.json"; do
+    [[ -f $pin ]] || continue
+    owner=$(jq -r '.session // ""' "$pin" 2>/dev/null)
     [[ -n $owner && $owner != "$session" ]] && exit 0
-fi
+done
 
 # Completion: the task list where there is one, otherwise the signal.
 open=

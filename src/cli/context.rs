@@ -59,7 +59,7 @@ impl Where {
         begin(&start)?;
         Project::around(&start).with_context(|| {
             format!(
-                "no spec-kit project at `{}`: no `.specify` folder here or above\ngo to the project, or name it with --project DIR",
+                "no spec-kit project at `{}`: no `.specify` folder here or above\ngo to the project, or name it with --project DIR; without one: /speckit:ralph-loop \"TASK\" in Claude Code",
                 start.display()
             )
         })
@@ -82,7 +82,7 @@ pub fn has_loop(root: &Path, own: Option<&str>) -> bool {
     let loops = Loops::of(root);
     match own {
         Some(own) => loops.knows(own),
-        None => !loops.live_claims().is_empty() || !live_ralph(&loops).is_empty(),
+        None => !loops.live_pins().is_empty() || !live_ralph(&loops).is_empty(),
     }
 }
 

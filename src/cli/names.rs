@@ -125,13 +125,13 @@ fn name_of_path(project: &Project, path: &str) -> Result<Option<String>> {
     let found = project.feature_typed(path).ok();
     let folder = found.as_ref().map_or_else(|| folder_typed(path), |found| found.relative.clone());
     let name = folder.rsplit('/').next().unwrap_or_default();
-    let claim = Loops::of(&project.root).claim(name);
-    let is_its = claim.as_ref().is_some_and(|claim| claim.folder == folder);
-    match claim.filter(|claim| claim.closed.is_none() && found.is_some() && !is_its) {
-        Some(claim) => bail!(
+    let pin = Loops::of(&project.root).found(name).ok().flatten();
+    let is_its = pin.as_ref().is_some_and(|pin| pin.feature_folder() == folder);
+    match pin.filter(|pin| pin.ended.is_none() && found.is_some() && !is_its) {
+        Some(pin) => bail!(
             "the loop of `{name}` is that in `{other}`, and none is in `{}`\nname `{other}` where it is meant",
             printable(&folder),
-            other = printable(&claim.folder)
+            other = printable(pin.feature_folder())
         ),
         None => Ok(Some(name.to_owned()).filter(|_| found.is_some() || is_its)),
     }

@@ -291,7 +291,7 @@ fn project(event: &HookEvent) -> Result<Project, Refusal> {
     starts.find_map(|start| Project::around(start)).ok_or_else(|| {
         Refusal::nothing(
             "this is no spec-kit project: no `.specify` folder here or above",
-            format!("run `specify init`, or start {} in the project", event.host.title),
+            format!("/speckit:ralph-loop \"TASK\" works in any folder; for a list of tasks run `specify init`, or start {} in the project", event.host.title),
         )
     })
 }

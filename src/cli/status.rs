@@ -108,10 +108,17 @@ impl Now {
         let mut reviews = BTreeMap::new();
         if let Some(StatusReport { speckit, .. }) = &mut report {
             for feature in &mut speckit.features {
-                let is_its =
-                    |one: &&RunnerReport| one.is_alive() && one.change_id == feature.facts.name;
-                let at_work = runners.iter().find(is_its);
-                feature.runner = at_work.map(RunnerReport::line).unwrap_or_default();
+                let name = &feature.facts.name;
+                if let Some(runner) = runners.iter().find(|one| one.change_id == *name) {
+                    if runner.is_alive() {
+                        feature.runner = runner.line();
+                    }
+                    // What came last says how the work goes on.
+                    let ended = feature.r#loop.as_mut().filter(|earlier| !earlier.lives());
+                    if let Some(earlier) = ended.filter(|earlier| runner.began_after(earlier)) {
+                        earlier.next = runner.next().unwrap_or_default();
+                    }
+                }
                 // `spool review --last` reports a review that cannot be read.
                 if let Ok(Some(review)) =
                     review::last(Path::new(&speckit.project), &feature.facts.name)

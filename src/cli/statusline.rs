@@ -115,7 +115,7 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
         let end = Some(EndForm { name: ended, words });
         return Some(StatuslineForm { line: None, end });
     }
-    if !drives(loops.claim(&record.about).as_ref(), &record) {
+    if !drives(&loops, &record) {
         return None;
     }
     let list = list_of(&project, &record);

@@ -40,8 +40,8 @@ pub fn begins_open(line: &[u8]) -> bool {
     found.is_some_and(|found| found.is_blank || found.mark.is_ascii_punctuation())
 }
 
-/// A picture or words in brackets stand first, which may tell the state of a task: `[in progress] Test it`,
-/// `[~](T002)`. The result tells whether a task's id is behind the brackets, or the second one is not there.
+/// Brackets or a picture at the beginning that may tell a task's state: `[in progress] Test it`, `[~](T002)`. `true`: a
+/// task's id follows, or the closing bracket is missing.
 pub fn state_in(words: &[u8]) -> Option<bool> {
     let bare = words.strip_prefix(b"**").unwrap_or(words);
     let Some(inner) = bare.strip_prefix(b"[") else {
@@ -63,7 +63,7 @@ pub fn state_in(words: &[u8]) -> Option<bool> {
         .then_some(has_id)
 }
 
-/// The place of an open box in the words of a task; empty brackets there are words.
+/// The place of an open box in the words of a task; empty brackets there are words, not a box.
 pub fn open_in(words: &[u8]) -> Option<usize> {
     may_have_box(words)?;
     let words = &*without_code(words);
@@ -135,7 +135,7 @@ fn kind_of(kind: Kind, words: &[u8], at: usize, found: &TaskBox) -> AsideKind {
     }
 }
 
-/// Overwrites code and comments; every place stays the same.
+/// Overwrites code and comments, without moving any byte.
 fn without_code(words: &[u8]) -> Cow<'_, [u8]> {
     let mut text = Cow::Borrowed(words);
     if memchr::memchr2(b'`', b'<', words).is_none() {

@@ -1,7 +1,7 @@
 //! The one place where a loop is continued or ended.
 //!
 //! The guards stand in the order of their trial: demands of a person, state that stayed unreadable, the evidence of
-//! completion, waiting, the guardrails, and only then "continue".
+//! completion, waiting, tasks that have left the list twice, the guardrails, and only then "continue".
 
 use super::contract::{Check, Contract, Guardrails, WithoutWork};
 use super::converge;
@@ -23,7 +23,7 @@ pub const MOST_DENIED: usize = 50;
 pub const UNSEEN: u32 = 32;
 /// Unchanged iterations before the first look at the files.
 const COMPARED: u32 = 3;
-/// Speaks against a claim where nobody sees the agent's work.
+/// Speaks against a claim if nobody sees the agent's work.
 const UNSEEN_WORK: &str = "there is no record to read, and no changed file was seen";
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Reads the structs of our JSON files field by field into their places. serde's derived code is three times as
-//! large: it keeps every field aside until it has seen all.
+//! Reads the structs of our JSON files field by field. serde's derived code is three times as large, because it keeps
+//! every field aside until all are there.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,8 +15,8 @@ pub trait Fields: Default {
 }
 
 /// Implements `Fields` and `Deserialize`: `read_fields!(Struct { field, other as "its name" })`. Behind that, in this
-/// order, may follow `kept more` for the map of unknown fields, and `unread field` for a field that no file has. All
-/// fields have to be named.
+/// order, `kept more` names the map of unknown fields, and `unread field` a field that no file has. All fields must be
+/// named.
 macro_rules! read_fields {
     ($type:ident { $($field:ident $(as $name:literal)?),+ $(,)? } $(kept $more:ident)? $(unread $unread:ident)?) => {
         impl $crate::engine::fields::Fields for $type {

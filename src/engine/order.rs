@@ -1,4 +1,4 @@
-//! Lists and maps in order: each instance of the library's sort takes 6 KB of the hook.
+//! Sorts lists and maps: each instance of the library's sort takes 6 KB of the hook.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

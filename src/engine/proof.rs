@@ -1,4 +1,4 @@
-//! The grades of proof and the kinds of file changes that all rooms share.
+//! The grades of proof, and the kinds of a file's change.
 
 use serde::{Deserialize, Serialize};
 

@@ -86,6 +86,8 @@ impl From<FeatureError> for Refusal {
             if let Some(near) = text::nearest(&name, known.iter().map(|one| one.name.as_str())) {
                 return Self::new(what, format!("did you mean `{near}`?"));
             }
+        } else if let FeatureError::BadPointer(..) = lost {
+            return Self::new(what, "mend that file, or name the feature");
         }
         Self::new(what, "name a feature that exists, or make one with spec-kit first")
     }
@@ -179,12 +181,15 @@ impl Project {
             return self.feature_at(&folder).map(Some);
         }
         let Some(text) = self.pointed_at("feature.json")? else { return Ok(None) };
-        let named: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
-            let path = self.root.join(".specify/feature.json");
-            FeatureError::BadPointer(path, error.to_string())
-        })?;
+        let bad = |why| FeatureError::BadPointer(self.root.join(".specify/feature.json"), why);
+        let named: serde_json::Value =
+            serde_json::from_str(&text).map_err(|error| bad(format!("it is no JSON: {error}")))?;
         let folder = named.get("feature_directory").and_then(|folder| folder.as_str());
-        folder.map(|folder| self.feature_at(folder)).transpose()
+        let found = folder.map(|folder| self.feature_at(folder)).transpose();
+        found.map_err(|error| match error {
+            FeatureError::NoFolder(name, _) => bad(format!("there is no folder `{name}`")),
+            other => other,
+        })
     }
 
     /// The text of spec-kit's file that names the feature; `None` without the file.
@@ -233,9 +238,9 @@ impl Project {
             return Ok(feature);
         }
         self.on_shelf(name).or_else(|error| {
-            let claim = Loops::of(&self.root).claim(name).filter(|claim| claim.closed.is_none());
-            let claimed = claim.and_then(|claim| self.feature_at(&claim.folder).ok());
-            claimed.filter(|feature| feature.name == name).ok_or(error)
+            let pin = Loops::of(&self.root).live_pin(name);
+            let driven = pin.and_then(|pin| self.feature_at(pin.feature_folder()).ok());
+            driven.filter(|feature| feature.name == name).ok_or(error)
         })
     }
 
@@ -307,9 +312,9 @@ impl Project {
             }
         }
         // A loop may drive a feature that nothing names any more.
-        for claim in Loops::of(&self.root).live_claims() {
-            if found.iter().all(|feature| feature.name != claim.about)
-                && let Ok(feature) = self.feature_at(&claim.folder)
+        for pin in Loops::of(&self.root).live_pins() {
+            if found.iter().all(|feature| feature.name != pin.about)
+                && let Ok(feature) = self.feature_at(pin.feature_folder())
             {
                 found.push(feature);
             }

@@ -67,7 +67,7 @@ impl Review {
     /// Reads version 1, too: milliseconds, millionths of a dollar and empty texts.
     pub fn read(bytes: &[u8]) -> serde_json::Result<Self> {
         let mut fields: Value = serde_json::from_slice(bytes)?;
-        if let Some(newer) = fields["version"].as_u64().filter(|it| *it > VERSION.into()) {
+        if let Some(newer) = fields["version"].as_u64().filter(|one| *one > VERSION.into()) {
             return Err(Error::custom(format!("version {newer} is of a newer program")));
         }
         if fields["outcome"].is_null() {

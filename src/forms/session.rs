@@ -95,7 +95,7 @@ impl LoopArmer {
     fn of(armed_by: &ArmedBy) -> Option<Self> {
         Some(match armed_by {
             ArmedBy::Command => Self::Command,
-            ArmedBy::Terminal => Self::Terminal,
+            ArmedBy::Terminal | ArmedBy::Lost => Self::Terminal,
             ArmedBy::Session => Self::Session,
             ArmedBy::Unkept => Self::Unkept,
             ArmedBy::Runner => Self::Runner,

@@ -1,4 +1,4 @@
-//! A turn broke off on an error of the service. The loop pauses; nothing is counted.
+//! An error of the service broke the turn off: the loop pauses, and nothing is counted.
 
 use std::io;
 
@@ -12,14 +12,14 @@ use crate::store::names::{JournalEvent, PausedBy};
 use crate::store::pausing::pause_record;
 use crate::world;
 
-/// The line that reports the pause; silence where this session has no live loop.
+/// A line about the pause; silence without a live loop.
 ///
-/// Claude Code up to 2.1.330 does not show it: `spool status` and the journal show the pause.
-/// The next prompt ends the pause, and no hook is asked at a prompt: the next stop shows that there
-/// was one. A hook at every prompt would cost every session a process for the sake of a failed one.
+/// Claude Code up to 2.1.330 does not show the line: `spool status` and the journal show the pause. The next prompt
+/// ends the pause, but no hook runs at a prompt: the next stop shows that there was one. A hook at every prompt would
+/// cost every session a process for the sake of a failed one.
 pub fn answer(event: &HookEvent, class: &str) -> HookAnswer {
     let Some((_, loops, _)) = live_loop(event) else { return HookAnswer::silent() };
-    // The class of the error, or the client's own line on it where the class says nothing.
+    // The class of the error; without one, the client's own line about it.
     let what = if class.is_empty() { title(&event.last_message) } else { printable(class) };
     match pause_after(&loops, &event.session, &what) {
         Ok(answer) => answer,
@@ -35,20 +35,18 @@ fn pause_after(loops: &Loops, session: &str, error: &str) -> io::Result<HookAnsw
     let (at, error) = (world::now(), error.to_owned());
     let pause = Pause { at, by: PausedBy::Failure, error, notified: true, ..Pause::default() };
     if record.pause().is_some_and(|earlier| !earlier.ends_by_itself()) {
-        // The person who paused it resumes it: the failure is noted, and changes nothing.
+        // A person's pause is that person's to end: the failure is noted, and changes nothing.
         let words = format!("{}; the loop is paused anyway", pause.words());
         folder.note(&record.entry(JournalEvent::Failure, &words))?;
         return Ok(HookAnswer::silent());
     }
-    // It shows nothing of how the client took the answer before.
-    record.context.asked = false;
     pause_record(&folder, &mut record, pause)?;
     drop(folder);
     let message = pause::told(&record).unwrap_or_default();
     let answer = HookAnswer::notify(&message).log(&message);
     let answer = answer.alert(&record.about, "failure", &message);
     let standing = pinned::standing(&loops.root()?, &record);
-    // The client does not show them the message.
+    // The client does not show the message.
     if let Some(alert) = &answer.alert {
         session::tell(loops, &record, standing.pin(), &alert.notice, session::PATIENCE);
     }

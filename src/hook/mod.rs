@@ -1,6 +1,7 @@
-//! The hook: one event in, one answer out. It never fails, and never blocks a session that it cannot judge.
+//! The hook: one event in, one answer out. It never fails, and never blocks a session that cannot be judged.
 //!
-//! It starts no thread (on Windows one, to read), and no program but the checks and the `notify` that a person armed.
+//! The hook starts no thread (on Windows one, to read), and no programs except the checks and the `notify` that a
+//! person armed.
 
 mod failure;
 mod permission;
@@ -19,44 +20,43 @@ use crate::hosts::{
 use crate::system::input::StandardInput;
 use crate::world::{self, Deadline};
 
-/// The most that is read of the event, in bytes.
+/// Bytes read of the event.
 const MOST: usize = 16 << 20;
-/// How long a caller has to hand over the whole event; on a busy machine a client may start the hook long
-/// before it gets to writing.
+/// The caller's time to hand over the whole event: on a busy machine a client may start the hook long before it writes.
 const PATIENCE: Duration = Duration::from_millis(1_500);
-/// How much more it has for a stop in a project with loops, where only the event says whose stop it is.
+/// The additional time for a stop in a project with loops: only the event says whose stop it is.
 const MORE_PATIENCE: Duration = Duration::from_secs(1);
-/// How long a stop with such an event waits for others.
+/// After that time, a stop hardly waits for others.
 const LITTLE_PATIENCE: Duration = Duration::from_millis(100);
-/// How long a stop waits for others, the caller included, all in all: the hook ends within 3 s on
-/// every path (spec 003, NFR-1), and locks and files take their part of it.
+/// All waiting of a stop, for the caller, too: the hook ends within 3 s on every path (spec 003, NFR-1), and locks and
+/// files need their part.
 const ALL_PATIENCE: Duration = Duration::from_secs(2);
 const _: () = assert!(
     PATIENCE.as_millis() + MORE_PATIENCE.as_millis() + LITTLE_PATIENCE.as_millis() < 3_000
         && ALL_PATIENCE.as_millis() < 3_000
 );
 
-/// Answers a slash command: the event, the name of the command, what was typed behind the name.
+/// Answers a slash command: the event, the command's name, the words behind the name.
 pub(crate) type AnswerCommand = fn(&HookEvent, &str, &str) -> HookAnswer;
 
-/// Answers the event on standard input as `ralph-hook` does, and always leaves with code 0.
+/// Answers the event on standard input as `ralph-hook` does, and always exits with code 0.
 pub fn main() {
     run(std::env::args_os().skip(1), older_plugin);
 }
 
-/// The hooks of a plugin of this version start `spool` for slash commands.
+/// In a plugin of this version, hooks start `spool` for slash commands.
 fn older_plugin(_: &HookEvent, _: &str, _: &str) -> HookAnswer {
     HookAnswer::stop_command(
         "Ralph-speckit did nothing: the plugin is older than its programs.\nRun `spool setup`, then restart the session.",
     )
 }
 
-/// Reads the event on standard input, answers it, and always leaves with code 0.
+/// Reads the event on standard input, answers it, and always exits with code 0.
 ///
-/// The arguments may name the host, and the event that the program is started for. A stop or a command is then answered also
-/// when the client does not hand it over in time: no loop ends, and none is left unarmed, because the machine is busy.
+/// The arguments may name the host and the event. A stop or a command is then answered even if the client does not hand
+/// it over in time: a busy machine ends no loop, and leaves none unarmed.
 pub(crate) fn run(arguments: impl Iterator<Item = OsString>, answer_command: AnswerCommand) {
-    // A panic would be our mistake; the session is let go all the same, and nothing is printed twice.
+    // A panic would be our mistake: the session is let go all the same, and nothing is printed twice.
     std::panic::set_hook(Box::new(|_| std::process::exit(0)));
     supervise_if_asked();
     let deadline = Deadline::after(ALL_PATIENCE);
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>, answer_command: Ans
     };
     let answer = answer_to_caller(&mut caller, &started.event, deadline);
     let output = HookOutput::of(started.host, answer, started.form);
-    // Each line goes out in one write. A reader that has gone away is no reason to fail.
+    // Each line is one write. A reader that has left is no reason to fail.
     for line in output.stderr {
         let _ = io::stderr().write_all((line + "\n").as_bytes());
     }
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>, answer_command: Ans
     }
 }
 
-/// What is printed for one event of the first host; nothing for everything that is not ours.
+/// The output for one event of the first host; nothing for events that are not ours.
 pub(crate) fn answer(input: &[u8], answer_command: AnswerCommand) -> HookOutput {
     let started = started_by(std::iter::empty());
     let event = started.host.read(input);
@@ -92,7 +92,7 @@ fn answer_to_caller(caller: &mut Caller, started_for: &str, deadline: Deadline) 
     const LATE: &str = "The client has not handed over its event in time";
     match caller.event(world::limit("RALPH_TEST_PATIENCE", PATIENCE)) {
         Handed::Event(event) => {
-            // The session's work tree is the one in which the hook stands.
+            // The hook's folder names the session's work tree.
             event.cwd.as_deref().inspect(|cwd| world::stand_in(cwd));
             return answer_by(&event, deadline, caller.answer_command);
         }
@@ -106,7 +106,7 @@ fn answer_to_caller(caller: &mut Caller, started_for: &str, deadline: Deadline) 
     }
 }
 
-/// A stop whose event is late is judged without it where the environment names the session.
+/// Judges a late stop without its event, if the environment names the session.
 fn late_stop(caller: &mut Caller, stop: &HookEvent, deadline: Deadline) -> HookAnswer {
     if !stop.session.is_empty() {
         return answer_by(stop, deadline, caller.answer_command);
@@ -117,7 +117,7 @@ fn late_stop(caller: &mut Caller, stop: &HookEvent, deadline: Deadline) -> HookA
     caller.answer_later(|| stop::unheard(stop))
 }
 
-/// A command that was not read must not look as if it had armed a loop.
+/// An unread command must not look as if it had armed a loop.
 fn late_command(caller: &mut Caller, host: HostName) -> HookAnswer {
     caller.answer_later(|| match partner::runner() {
         RunnerProof::Proven(_) => HookAnswer::silent(),
@@ -157,9 +157,8 @@ fn answer_to(event: &HookEvent, deadline: Deadline, answer_command: AnswerComman
     }
 }
 
-/// What the hook prints.
 pub struct HookOutput {
-    /// The answer, on one line; `None` for silence.
+    /// The answer on one line; `None` for silence.
     pub stdout: Option<String>,
     /// Lines for the log; each starts with `[ralph-speckit]`.
     pub stderr: Vec<String>,
@@ -171,17 +170,16 @@ impl HookOutput {
     }
 }
 
-/// What came in on standard input.
+/// The input so far.
 enum Handed {
-    /// A whole event.
     Event(Box<HookEvent>),
     /// No event, and the caller has closed its end.
     Nothing,
-    /// No whole event yet, and its time has passed.
+    /// No whole event within the time.
     Late,
 }
 
-/// The program that hands over the event on standard input, and what came of it so far.
+/// The program that hands over the event, and the bytes so far.
 struct Caller {
     host: &'static dyn Host,
     form: AnswerForm,
@@ -191,7 +189,7 @@ struct Caller {
 }
 
 impl Caller {
-    /// Waits for a late event once more, and answers one that is never handed over as `unheard` says.
+    /// Waits once more for a late event; `unheard` answers if it never comes.
     fn answer_later(&mut self, unheard: impl FnOnce() -> HookAnswer) -> HookAnswer {
         match self.event(world::limit("RALPH_TEST_MORE_PATIENCE", MORE_PATIENCE)) {
             Handed::Event(event) => {
@@ -202,11 +200,11 @@ impl Caller {
         }
     }
 
-    /// The event as soon as it is whole, whether or not the caller closes its end.
+    /// The event as soon as it is whole, even if the caller keeps its end open.
     fn event(&mut self, patience: Duration) -> Handed {
         let deadline = Deadline::after(patience);
         let mut may_be_whole = false;
-        // What is there already is read, however late it is.
+        // Existing bytes are read, however late it is.
         while self.input.is_readable(deadline) {
             let left = MOST.saturating_sub(self.bytes.len());
             let count = match self.input.read(left, &mut self.bytes) {
@@ -217,7 +215,7 @@ impl Caller {
             if count == 0 {
                 return self.whole().unwrap_or(Handed::Nothing);
             }
-            // Only what is new: an event may stand behind millions of blanks.
+            // Only the new bytes: an event may stand behind millions of blanks.
             let new = self.bytes[self.bytes.len() - count..].trim_ascii_end();
             may_be_whole = new.last().map_or(may_be_whole, |last| *last == b'}');
             if may_be_whole

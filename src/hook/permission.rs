@@ -1,4 +1,5 @@
-//! `PermissionRequest`: the client asks the person, and the loop waits. It is noted, and they are told; they decide.
+//! `PermissionRequest`: the client asks the person, and the loop waits. The hook notes that, tells the person, and
+//! decides nothing.
 
 use super::session::live_loop;
 use crate::checks::PersonNotice;
@@ -6,7 +7,7 @@ use crate::hosts::{HookAnswer, HookEvent};
 use crate::session::{PATIENCE, pinned, tell};
 use crate::store::names::JournalEvent;
 
-/// Returns silence, which leaves the question to the person; `what` is what the agent wants to do.
+/// Silence, which leaves the question to the person; `what` is the agent's plan.
 pub fn answer(event: &HookEvent, what: &str) -> HookAnswer {
     let Some((project, loops, record)) = live_loop(event) else { return HookAnswer::silent() };
     let words = ["waits for a permission: ", what].concat();

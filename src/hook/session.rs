@@ -1,4 +1,4 @@
-//! A session continues after a compaction or a resume: one paragraph, so that the agent continues where it was.
+//! A session continues after a compaction or a resume: one paragraph reminds the agent of its work.
 
 use crate::feature::project::{Project, printable};
 use crate::feature::settings::Settings;
@@ -11,18 +11,18 @@ use crate::session::{life, pinned, select};
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::LoopKind;
 
-/// The paragraph for a session with a live loop; silence for all others.
+/// Silence for a session without a live loop.
 pub fn answer(event: &HookEvent) -> HookAnswer {
     paragraph(event).map_or_else(HookAnswer::silent, HookAnswer::session_context)
 }
 
-/// The paragraph for a session that follows one with a live loop in the same process: the loop goes on in it. Silence where
-/// there is none.
+/// The paragraph for a session that follows one with a live loop in the same process: the loop goes on there. Silence
+/// otherwise.
 pub fn carried_over(event: &HookEvent) -> HookAnswer {
     carry(event).unwrap_or_default()
 }
 
-/// The live loop of a session, with its project, where the settings do not switch it off.
+/// A session's live loop with its project, unless the settings switch loops off.
 pub fn live_loop(event: &HookEvent) -> Option<(Project, Loops, Record)> {
     let session = Some(&event.session).filter(|session| is_session_id(session))?;
     let project = Project::around_session(event.cwd.as_ref()?, session)?;
@@ -40,7 +40,7 @@ fn carry(event: &HookEvent) -> Option<HookAnswer> {
     let is_own = |left: &Record| {
         let client = loops.client(&left.session);
         client
-            .is_some_and(|it| (it.id, it.start, it.space) == (own.id, own.start, own.space.clone()))
+            .is_some_and(|id| (id.id, id.start, id.space) == (own.id, own.start, own.space.clone()))
     };
     let left = select::live(&loops).into_iter().find(is_own);
     let left = left.filter(|_| !Settings::switch_off(&project.root))?;
@@ -56,7 +56,7 @@ fn carry(event: &HookEvent) -> Option<HookAnswer> {
             life::note(&loops, session, transcript);
             let how = match left.pause().filter(|pause| !pause.ends_by_itself()) {
                 Some(_) => "is paused in this session, too\nTo let it go on: `spool resume`",
-                None => "goes on in this session\nTo stop it: /speckit:cancel",
+                None => "goes on in this session\nTo stop it: Esc, then /speckit:cancel",
             };
             let line = format!("Ralph-speckit: the loop of {} {how}", printable(&left.about));
             Some(HookAnswer::session_context(taken.contract).also_notify(&line))
@@ -95,9 +95,9 @@ fn paragraph(event: &HookEvent) -> Option<String> {
     Some(messages::reminder(&snapshot, &record, &standing))
 }
 
-/// Notes how long the transcript is now: what an earlier process of the client had on its queue, nobody takes up again.
+/// Notes the transcript's length: nobody takes up what an earlier process of the client had in its queue.
 fn note_taken_up(loops: &Loops, event: &HookEvent) {
     let length = event.transcript_path().and_then(|path| std::fs::metadata(path).ok());
-    // Without it, what is left on that queue lets one stop go.
+    // Without the note, the rest of that queue lets one stop go.
     let _ = loops.note_taken_up(&event.session, length.map_or(0, |meta| meta.len()));
 }

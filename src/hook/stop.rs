@@ -1,4 +1,5 @@
-//! `Stop`: the agent wants to end its turn. Finds the project and its settings; `session::stop` does the rest.
+//! `Stop`: the agent wants to end its turn. This file finds the project and its settings; `session::stop` does the
+//! rest.
 
 use std::io;
 use std::path::Path;
@@ -12,9 +13,9 @@ use crate::store::names::JournalEvent;
 use crate::system::files::real_path;
 use crate::world::Deadline;
 
-/// The answer to a stop: silence, a block, or a line that says why the loop ended.
+/// Silence, a block, or a line that says why the loop ended.
 ///
-/// Until the deadline it waits for other programs that are writing the feature's files.
+/// Waits until the deadline for programs that write the feature's files.
 pub fn answer(event: &HookEvent, deadline: Deadline) -> HookAnswer {
     let Some(project) = project(event) else { return HookAnswer::silent() };
     let (settings, broken) = match Settings::read(&project.root) {
@@ -26,7 +27,7 @@ pub fn answer(event: &HookEvent, deadline: Deadline) -> HookAnswer {
             return answer.log(&error.one_line());
         }
         Ok(settings) => (settings, None),
-        // What was armed still holds; the person is notified.
+        // The arming still holds; the person is notified.
         Err(error) => (Settings { digest: error.digest, ..Settings::default() }, Some(error)),
     };
     let mut answer = match judge(&project, &settings, broken.as_ref(), event, deadline) {
@@ -44,7 +45,7 @@ pub fn answer(event: &HookEvent, deadline: Deadline) -> HookAnswer {
     answer
 }
 
-/// Reports once that the settings switch a live loop off; `None` where there is none.
+/// Reports once that the settings switch a live loop off.
 fn switched_off(project: &Project, event: &HookEvent) -> Option<HookAnswer> {
     let session = &event.session;
     let loops = Loops::of(&project.root);
@@ -53,7 +54,7 @@ fn switched_off(project: &Project, event: &HookEvent) -> Option<HookAnswer> {
     let folder = loops.session(session).ok()?;
     let mut record = folder.record().ok().flatten().filter(live)?;
     let notice = session::switched_off(&mut record)?;
-    // What cannot be noted is reported again at the next stop.
+    // A failed note is reported again at the next stop.
     let _ = folder.note(&notice.entry(&record)).and_then(|()| folder.save(&record));
     Some(session::with_notices(HookAnswer::silent(), &[notice]))
 }
@@ -69,12 +70,11 @@ fn project(event: &HookEvent) -> Option<Project> {
     };
     let cwd = event.cwd.clone();
     let found = cwd.as_deref().and_then(around);
-    let knows_it = found.as_ref().is_some_and(|project| knows(project, session));
-    if knows_it && found.as_ref().is_some_and(|project| is_kept_in(project, session)) {
+    if found.as_ref().is_some_and(|project| is_kept_in(project, session)) {
         return found;
     }
-    // The agent may have changed its folder: its loop is where the session was started. Most often that
-    // is one of the folders that were just looked at.
+    // The agent may have changed its folder: its loop is where the session started, mostly one of the folders just
+    // looked at.
     let start = event
         .started_in
         .clone()
@@ -84,22 +84,22 @@ fn project(event: &HookEvent) -> Option<Project> {
     match found {
         None => start,
         Some(near) => {
-            // Notes alone can be made in any folder; what a person armed is found where they armed it.
+            // Anybody can make notes in a folder; an arming is only found where a person armed.
             let has_its = |start: &Project| {
-                is_kept_in(start, session) || (!knows_it && knows(start, session))
+                is_kept_in(start, session) || (!knows(&near, session) && knows(start, session))
             };
-            start.filter(has_its).or(Some(near))
+            let is_meant = start.as_ref().is_some_and(has_its);
+            if is_meant { start } else { Some(near) }
         }
     }
 }
 
-/// Returns whether a stop that names no session may be one in a loop: its project has, or had, some.
+/// A stop without a session's name may be one in a loop: its project has, or had, loops.
 pub fn may_be_in_a_loop(event: &HookEvent) -> bool {
     project(event).is_some_and(|project| Loops::of(&project.root).folder().is_dir())
 }
 
-/// The answer to a stop of an unknown session: it is allowed, and reported where a loop lives whose turn it may
-/// have ended.
+/// A stop of an unknown session is allowed, and reported if a loop lives whose turn it may have ended.
 pub fn unheard(event: &HookEvent) -> HookAnswer {
     let Some(project) = project(event) else { return HookAnswer::silent() };
     let loops = Loops::of(&project.root);
@@ -114,7 +114,7 @@ pub fn unheard(event: &HookEvent) -> HookAnswer {
     );
     for record in live {
         let entry = record.entry(JournalEvent::UnseenStop, &words);
-        // What cannot be noted is reported all the same.
+        // Reported even if the note fails.
         let _ = loops.note(&record.session, &entry);
     }
     HookAnswer::notify(&format!(
@@ -122,7 +122,7 @@ pub fn unheard(event: &HookEvent) -> HookAnswer {
     ))
 }
 
-/// The folder that the session was started in, where a loop of it is kept: a ralph loop needs no project.
+/// The folder in which the session started and has a loop: a ralph loop needs no project.
 fn armed_in_start(event: &HookEvent) -> Option<Project> {
     let root = event.started_in.clone().or_else(|| event.cwd.clone())?;
     let root = real_path(&root).ok()?;
@@ -133,7 +133,7 @@ fn knows(project: &Project, session: &str) -> bool {
     is_session_id(session) && Loops::of(&project.root).knows(session)
 }
 
-/// Whether this session's loop there is kept where no agent makes notes.
+/// This session's loop is kept where no agent makes notes.
 fn is_kept_in(project: &Project, session: &str) -> bool {
     is_session_id(session) && project.keeps(session)
 }

@@ -28,17 +28,8 @@ pub struct HookEvent {
     /// Work in the background that wakes the session at its end.
     pub background: Vec<String>,
     pub form: AnswerForm,
-    /// The facts on the client that runs this session's turn.
-    pub client: Option<fn(session: &str) -> KnownClient>,
-}
-
-/// Proven facts on the client that runs a turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KnownClient {
-    /// Larger for newer versions; 0 if unknown.
-    pub version: u64,
-    /// This version continues a turn when the hook adds context.
-    pub takes_context: bool,
+    /// Whether the client that runs this session's turn continues it when the hook adds context; `None` if unknown.
+    pub takes_context: Option<fn(session: &str) -> Option<bool>>,
 }
 
 /// A host in texts for people.

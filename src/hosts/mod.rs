@@ -10,7 +10,7 @@ pub mod transcript;
 
 pub use answer::AnswerForm;
 pub(crate) use answer::{ContinueForm, HookAnswer};
-pub use event::{EventKind, HookEvent, HostName, KnownClient, LateEvent};
+pub use event::{EventKind, HookEvent, HostName, LateEvent};
 pub(crate) use host::Host;
 
 /// A hook whose arguments name no host was started by the first.

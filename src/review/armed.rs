@@ -1,4 +1,4 @@
-//! What the specification asked for when the loop was armed, and asks for otherwise now.
+//! The specification's demands at arming, and their changes since.
 
 use std::collections::BTreeSet;
 
@@ -7,35 +7,33 @@ use super::record::{Review, ReviewOutcome};
 use crate::feature::requirements::{Requirement, requirements};
 use crate::text;
 
-/// What the caveats say of what was reworded.
+/// The word of the caveats about a changed requirement.
 pub const REWORDED: &str = "reworded since the loop was armed";
-/// The most requirements that were reworded and are shown to a person, and the most letters of each of their texts.
+/// Reworded requirements shown to a person, and letters of each text.
 const NAMED: usize = 10;
 const TEXT: usize = 150;
 
-/// What the specification asks for otherwise than when the loop was armed.
+/// Changes of the specification since arming.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpecificationChanges {
-    /// The ids of the requirements that it has not any more.
+    /// Ids of removed requirements.
     pub gone: Vec<String>,
-    /// Those that it has with another text.
     pub reworded: Vec<Reworded>,
-    /// Whether nothing tells: what it said then was not kept.
+    /// The specification at arming was not kept.
     pub unknown: bool,
 }
 
-/// A requirement that reads differently than when the loop was armed.
+/// A requirement with another text than at arming.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reworded {
-    /// Its id.
     pub id: String,
-    /// What it said then, and does not now.
+    /// The words that only the old text has.
     pub then: String,
-    /// What it says now, and did not then; empty for nothing.
+    /// The words that only the new text has; empty for none.
     pub now: String,
 }
 
-/// How the specification differs from what it said when the loop was armed: the agent may have done that.
+/// The changes since arming: the agent may have made them.
 pub fn changes(then: Option<&[u8]>, now: &[Requirement]) -> SpecificationChanges {
     match then {
         Some(then) => between(&requirements(then), now),
@@ -44,18 +42,18 @@ pub fn changes(then: Option<&[u8]>, now: &[Requirement]) -> SpecificationChanges
 }
 
 fn between(then: &[Requirement], now: &[Requirement]) -> SpecificationChanges {
-    let said_now: BTreeSet<&String> = now.iter().flat_map(|it| &it.texts).collect();
+    let said_now: BTreeSet<&String> = now.iter().flat_map(|demand| &demand.texts).collect();
     let mut changes = SpecificationChanges::default();
     for old in then {
-        let Some(new) = now.iter().find(|it| it.id == old.id) else {
+        let Some(new) = now.iter().find(|requirement| requirement.id == old.id) else {
             changes.gone.push(old.id.clone());
             continue;
         };
-        // A scenario that has only another number now is still asked for.
+        // A scenario with a new number is still asked for.
         let lost: Vec<&str> =
-            old.texts.iter().filter(|it| !said_now.contains(it)).map(String::as_str).collect();
+            old.texts.iter().filter(|text| !said_now.contains(text)).map(String::as_str).collect();
         if !lost.is_empty() {
-            let is_new = |it: &&String| !old.texts.contains(it);
+            let is_new = |text: &&String| !old.texts.contains(text);
             let added: Vec<&str> = new.texts.iter().filter(is_new).map(String::as_str).collect();
             let (id, then, now) = (old.id.clone(), lost.join(" / "), added.join(" / "));
             changes.reworded.push(Reworded { id, then, now });
@@ -64,7 +62,7 @@ fn between(then: &[Requirement], now: &[Requirement]) -> SpecificationChanges {
     changes
 }
 
-/// Notes in a review what was reworded, for a person.
+/// Shows the reworded requirements to a person.
 pub fn note(review: &mut Review, changes: &SpecificationChanges, path: &str) {
     let reworded = &changes.reworded;
     if changes.unknown {
@@ -72,10 +70,10 @@ pub fn note(review: &mut Review, changes: &SpecificationChanges, path: &str) {
             "what `{path}` said when the loop was armed was not kept: whether it asks for less now is not known"
         ));
     }
-    review.reworded = reworded.iter().map(|it| it.id.clone()).collect();
-    let words = |it: &Reworded| {
-        let [then, now] = [&it.then, &it.now].map(|text| text::title(text, TEXT));
-        format!("{} was {REWORDED}: \"{then}\" is \"{now}\" now", it.id)
+    review.reworded = reworded.iter().map(|requirement| requirement.id.clone()).collect();
+    let words = |requirement: &Reworded| {
+        let [then, now] = [&requirement.then, &requirement.now].map(|text| text::title(text, TEXT));
+        format!("{} was {REWORDED}: \"{then}\" is \"{now}\" now", requirement.id)
     };
     review.caveats.extend(reworded.iter().take(NAMED).map(words));
     if let Some(more) = reworded.len().checked_sub(NAMED).filter(|more| *more > 0) {
@@ -83,7 +81,7 @@ pub fn note(review: &mut Review, changes: &SpecificationChanges, path: &str) {
     }
 }
 
-/// Fills in that these requirements are not met, because the specification at this path has them no more.
+/// Judges these requirements as not met, because the specification no longer has them.
 pub fn missed(review: &mut Review, gone: Vec<String>, path: &str) {
     let why = format!(
         "`{path}` had it when the loop was armed, and has not now: put it back; a person who wants less arms the loop again"
@@ -102,7 +100,7 @@ mod tests {
     fn reworded(then: &str, now: &str) -> Vec<(String, String, String)> {
         let [then, now] = [then, now].map(|spec| requirements(spec.as_bytes()));
         let all = between(&then, &now).reworded.into_iter();
-        all.map(|it| (it.id, it.then, it.now)).collect()
+        all.map(|requirement| (requirement.id, requirement.then, requirement.now)).collect()
     }
 
     #[test]

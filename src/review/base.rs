@@ -1,4 +1,4 @@
-//! Where the work that is reviewed began, and which of its checks are known.
+//! Where the reviewed work began, and which of its checks are known.
 
 use anyhow::{Result, bail};
 
@@ -10,44 +10,41 @@ use crate::runner::state::{Past, read_state, state_folder, tail, time_of};
 use crate::store::loops::Loops;
 use crate::world::WallTime;
 
-/// The most iterations of a run among which its first one is looked for.
+/// Iterations among which a run's first one is searched.
 const ITERATIONS: usize = 10_000;
 
 /// Where the work began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Base {
-    /// The commit, [`NO_COMMIT`] before the first one, `None` without a repository.
+    /// [`NO_COMMIT`] before the first commit; `None` without a repository.
     pub commit: Option<String>,
-    /// How that is known, for the reader and the person.
+    /// The reason, for the reader and the person.
     pub words: String,
 }
 
-/// What the last loop of a feature is known to have begun with and checked.
+/// The known beginning of a feature's last loop, and its checks.
 #[derive(Clone, Debug, Default)]
 pub struct KnownLoop {
-    /// When it was armed.
     pub armed_at: WallTime,
-    /// The commit on which it began, empty where nobody noted it.
+    /// The commit at the beginning; empty if nobody noted it.
     pub head: String,
-    /// The last run of its checks.
     pub checks: Vec<CheckResult>,
 }
 
-/// The last loop of a feature, in a session or of the runner, `None` where there was none.
+/// The last loop of a feature, in a session or of the runner.
 pub fn known_loop(project: &Project, feature: &Feature) -> Option<KnownLoop> {
     let both = [in_session(project, feature), of_runner(project, feature)];
-    both.into_iter().flatten().max_by_key(|it| it.armed_at)
+    both.into_iter().flatten().max_by_key(|known| known.armed_at)
 }
 
 fn in_session(project: &Project, feature: &Feature) -> Option<KnownLoop> {
     let loops = Loops::of(&project.root);
-    let claim = loops.claim(&feature.name)?;
-    let record = claim.session.as_deref().and_then(|session| loops.peek(session));
-    let checked = record.and_then(|record| record.assignment?.checked);
+    let pin = loops.found(&feature.name).ok()??;
+    let checked = loops.peek(&pin.session).and_then(|record| record.assignment?.checked);
     let checks = checked.map(|it| it.results).unwrap_or_default();
-    let log = LogPlace { length: claim.commits_from.unwrap_or_default(), line: claim.commits_line };
+    let log = LogPlace { length: pin.commits_from.unwrap_or_default(), line: pin.commits_line };
     let head = head_at(&project.root, log).unwrap_or_default();
-    Some(KnownLoop { armed_at: claim.armed_at, head, checks })
+    Some(KnownLoop { armed_at: pin.armed_at, head, checks })
 }
 
 fn of_runner(project: &Project, feature: &Feature) -> Option<KnownLoop> {
@@ -55,16 +52,16 @@ fn of_runner(project: &Project, feature: &Feature) -> Option<KnownLoop> {
     let (state, running) = read_state(&folder).ok()??;
     let past = tail(&folder.join("history.jsonl"), ITERATIONS).ok()?.iterations;
     let own: Vec<Past> =
-        past.into_iter().filter(|it| it.run_started_at == state.started_at).collect();
-    let mut all = own.iter().map(|it| &it.iteration).chain(running.iter());
-    let head = all.clone().next().map(|it| it.head_at_start.clone()).unwrap_or_default();
-    let checks = all.rfind(|it| !it.checks.is_empty()).map(|it| it.checks.clone());
+        past.into_iter().filter(|past| past.run_started_at == state.started_at).collect();
+    let mut all = own.iter().map(|past| &past.iteration).chain(running.iter());
+    let head = all.clone().next().map(|one| one.head_at_start.clone()).unwrap_or_default();
+    let checks = all.rfind(|one| !one.checks.is_empty()).map(|one| one.checks.clone());
     let armed_at = time_of(&state.started_at).unwrap_or_default();
     Some(KnownLoop { armed_at, head, checks: checks.unwrap_or_default() })
 }
 
-/// Where the work began: what a person named, else where the last loop was armed, else the last commit. An
-/// error says that there is no such commit.
+/// Where the work began: the person's commit, else the arming of the last loop, else the last commit. An error if there
+/// is no such commit.
 pub fn base(git: Option<&Git>, named: Option<&str>, known: Option<&KnownLoop>) -> Result<Base> {
     let Some(git) = git else {
         if let Some(name) = named {
@@ -87,7 +84,7 @@ pub fn base(git: Option<&Git>, named: Option<&str>, known: Option<&KnownLoop>) -
             "since the last commit: no loop is known here, --base REV names another beginning";
         return Ok(Base { commit: Some(commit), words: words.to_owned() });
     };
-    // After a rebase, what was checked out then has other work in it than what is checked out now.
+    // After a rebase, an old commit has other work in it than the current one.
     let head = Some(&known.head).filter(|head| *head == NO_COMMIT || git.is_in_head(head));
     let before = || git.commit_before(known.armed_at).unwrap_or_else(|| NO_COMMIT.to_owned());
     let commit = head.cloned().unwrap_or_else(before);

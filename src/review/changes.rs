@@ -1,4 +1,4 @@
-//! What has changed, as the reader is given it: whole, or with a word on what is missing.
+//! The changes for the reader: in full, or with a word about what is missing.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -15,32 +15,30 @@ use crate::store::read::{folder_inside, read_in};
 use crate::system::names;
 use crate::text;
 
-/// The most bytes of the patch, of all files that are shown by their text, and of one of these.
+/// Bytes of the patch, of all files shown as text, and of one such file.
 const PATCH: usize = 256 << 10;
 const TEXTS: usize = 128 << 10;
 const TEXT: usize = 16 << 10;
-/// The most files that are named to the reader.
+/// Files that are named to the reader.
 const NAMED: usize = 2_000;
 const SECRET: &str = include_str!("secret.gitignore");
 const BULK: &str = include_str!("bulk.gitignore");
 
-/// What has changed.
 #[derive(Default)]
 pub struct Changes {
-    /// As a patch, as much of it as is given; `None` where it is not known.
+    /// The patch, or a part; `None` if unknown.
     pub patch: Option<String>,
-    /// The text of files that git does not know yet, or that differ in a way that the patch does not show.
+    /// The text of files that git does not know yet, or whose change no patch shows.
     pub texts: String,
-    /// Every file.
     pub names: BTreeSet<String>,
-    /// Those of which the reader is not given all.
+    /// Files that the reader does not get in full.
     pub cut: BTreeSet<String>,
-    /// What the reader is not given, a sentence each.
+    /// What the reader does not get, a sentence each.
     pub caveats: Vec<String>,
 }
 
 impl Changes {
-    /// What has changed since the base; `seen` is what the files show by themselves since the loop was armed.
+    /// The changes since the base. `seen` are files that changed since arming by their own content.
     pub fn of(
         root: &Path,
         git: Option<&Git>,
@@ -55,7 +53,7 @@ impl Changes {
             hidden.retain(|name| content(root, name).is_some());
             hidden.extend(in_words(git.marked_unchanged(commit)));
             new_files.extend(in_words(git.unknown_files()));
-            let left_out = known.map(|it| git.excluded_since(it.armed_at)).unwrap_or_default();
+            let left_out = known.map(|last| git.excluded_since(last.armed_at)).unwrap_or_default();
             let outside = in_words(git.changed_outside(commit)).map(|name| [":/", &name].concat());
             let left_out = in_words(left_out).filter(|name| is_work(Path::new(name)));
             left_out.chain(outside).for_each(|name| changes.add(&name, true));
@@ -74,7 +72,7 @@ impl Changes {
         match patch {
             Some(Ok(())) => changes.note("git shows no changes of", &hidden, behind),
             Some(Err(why)) => changes.caveats.push(format!("the reader got no patch: {why:#}")),
-            None if known.is_none_or(|it| it.head.is_empty()) => {}
+            None if known.is_none_or(|known| known.head.is_empty()) => {}
             None => changes.caveats.push(format!("the reader got no patch: {gone}")),
         }
         hidden.extend(new_files);
@@ -87,7 +85,7 @@ impl Changes {
         changes
     }
 
-    /// Adds a caveat on these files, none for no file.
+    /// Adds a caveat about these files; none for no files.
     fn note(&mut self, before: &str, names: &[String], behind: &str) {
         if !names.is_empty() {
             let names = few(&mut names.iter().map(|name| printable(name)), 3);
@@ -102,13 +100,13 @@ impl Changes {
         }
     }
 
-    /// Takes as many files of a patch as there is room for, what a person writes before what programs write, and the short before
-    /// the long. Returns those that git calls binary.
+    /// Takes the patches of as many files as there is room for: those of a person before those of programs, and short
+    /// ones first. The result: files that git calls binary.
     fn take_patch(&mut self, patch: &str) -> Vec<String> {
         let (patch, mut text, mut binary) = (["\n", patch].concat(), String::new(), Vec::new());
         let parts = patch.split("\ndiff --git ").skip(1).map(|part| {
             let head = part.lines().next().unwrap_or_default();
-            // Both names are the same; those with odd letters are quoted.
+            // Both names are the same; names with odd letters are quoted.
             let from = if head.starts_with('"') { 3 } else { 2 };
             (head.get(from..head.len() / 2).unwrap_or(head).trim_end_matches('"'), part)
         });
@@ -131,22 +129,22 @@ impl Changes {
         binary
     }
 
-    /// Takes these files with their contents, as long as there is room.
+    /// Takes these files' contents while there is room.
     fn take_texts(&mut self, root: &Path, files: &[String]) {
         for name in files {
             let has_room = self.texts.len() < TEXTS && !is_among(SECRET, name);
             let content = content(root, name).filter(|_| has_room);
             let is_there = || root.join(name).exists();
-            self.add(name, content.as_ref().map_or_else(is_there, |it| it.len() > TEXT));
+            self.add(name, content.as_ref().map_or_else(is_there, |text| text.len() > TEXT));
             let name = text::title(name, 200);
             let _ = match content {
-                Some(it) => writeln!(self.texts, "{name}:\n{}", cut(&it, TEXT, &name).trim_end()),
+                Some(all) => writeln!(self.texts, "{name}:\n{}", cut(&all, TEXT, &name).trim_end()),
                 None => writeln!(self.texts, "{name} (not shown)"),
             };
         }
     }
 
-    /// Every file by name, and which are not given whole.
+    /// All names, with a mark for those that are not given in full.
     pub fn all_names(&self) -> String {
         let line = |name: &String| {
             let note = if self.cut.contains(name) { " (not all of it is below)" } else { "" };
@@ -156,29 +154,29 @@ impl Changes {
     }
 }
 
-/// Whether a path is one of these, which are written as for git.
+/// A path matches one of these patterns, which are written as for git.
 fn is_among(patterns: &str, path: &str) -> bool {
     let path = path.to_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();
     let patterns = Pattern::all(patterns.as_bytes());
-    let last = patterns.iter().rfind(|it| it.matches(path.as_bytes(), name.as_bytes(), false));
-    last.is_some_and(|it| !it.negated)
+    let last = patterns.iter().rfind(|rule| rule.matches(path.as_bytes(), name.as_bytes(), false));
+    last.is_some_and(|rule| !rule.negated)
 }
 
 fn in_words(files: Vec<PathBuf>) -> impl Iterator<Item = String> {
     files.into_iter().map(|file| names::with_slashes(&file))
 }
 
-/// What a file holds, each line with a `+`; `None` for one that is not read, or is no text.
+/// The file's lines, each behind a `+`; `None` for an unread file, and for one that is no text.
 fn content(root: &Path, name: &str) -> Option<String> {
     let path = root.join(name);
     let folder = folder_inside(root, path.parent()?).ok()?;
     let content = read_in(&folder, path.file_name()?.to_str()?, 4 << 20).ok()?;
-    let content = String::from_utf8(content.bytes).ok().filter(|it| !it.contains('\0'))?;
+    let content = String::from_utf8(content.bytes).ok().filter(|text| !text.contains('\0'))?;
     Some(content.lines().fold(String::new(), |text, line| text + "+" + line + "\n"))
 }
 
-/// The text, or its beginning with a line that says so.
+/// The text, or its beginning with a line about the rest.
 pub fn cut(content: &str, most: usize, whole: &str) -> String {
     if content.len() <= most {
         return content.to_owned();

@@ -1,4 +1,4 @@
-//! Whether the evidence that a reader names is there: the file, the line, what stands on it, the command.
+//! Checks a reader's evidence: the file exists, the line has these words, the command ran.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -12,32 +12,32 @@ use crate::system::{files, names};
 use crate::text;
 use crate::world::FileTime;
 
-/// The most of a file that is read, in bytes.
+/// Bytes read of a file.
 const MOST: u64 = 8 << 20;
-/// What git and the loop write for themselves.
+/// Notes of git and of the loop.
 const NOTES: [&str; 3] = [".git", ".speckit-state.json", ".progress.md"];
-/// How far from the named line a quotation may begin: readers count with and without a heading.
+/// Lines between the named line and the quotation: readers count with and without a heading.
 const NEAR: usize = 3;
-/// The fewest letters and signs of a quotation that say anything.
+/// Letters and signs of the shortest quotation that says anything.
 const LEAST: usize = 4;
-/// The most letters of a name in a message.
+/// Letters of a name in a message.
 const SHOWN: usize = 120;
 
-/// What evidence is held against.
+/// The ground against which evidence is checked.
 pub struct Ground<'a> {
-    /// The root of the project, a real path.
+    /// The project's root, a real path.
     pub root: &'a Path,
-    /// The files that say what is wanted, from the root: what they say is no evidence of work.
+    /// Files with the demands, relative to the root: their words are not evidence of work.
     pub wishes: &'a [String],
-    /// The checks whose output the reader was given.
+    /// The checks whose output the reader has.
     pub checks: &'a [CheckResult],
-    /// When the reader began, by the clock of the files: what has changed since may be its own.
+    /// The reader's beginning, by the files' clock: a later change may be its own.
     pub since: FileTime,
-    /// Whether git ignores a path from the root: no such file is work.
+    /// Git ignores the path: such a file is not work.
     pub is_ignored: &'a dyn Fn(&str) -> bool,
 }
 
-/// What is wrong with the evidence of an answer, a line for each; none when all of it is there.
+/// What is wrong with an answer's evidence, a line each.
 pub fn problems(answer: &ReviewAnswer, ground: &Ground<'_>) -> Vec<String> {
     let mut problems = Vec::new();
     for judged in &answer.requirements {
@@ -104,11 +104,11 @@ impl Ground<'_> {
             return Err(no_work());
         }
         let is_wish =
-            |wish: &String| files::real_path(&self.root.join(wish)).is_ok_and(|it| it == path);
+            |wish: &String| files::real_path(&self.root.join(wish)).is_ok_and(|real| real == path);
         if verdict == ReviewJudgement::Met && self.wishes.iter().any(is_wish) {
             return Err(format!("`{shown}` says what is wanted, not that it is there"));
         }
-        // Not every file is looked at that changes meanwhile: git ignores some.
+        // Git ignores some files, and not all are watched for changes.
         let meta = fs::metadata(&path);
         if self.since.is_known() && meta.is_ok_and(|meta| files::changed_at(&meta) > self.since) {
             return Err(format!("`{shown}` has changed since the reader began"));
@@ -126,7 +126,7 @@ impl Ground<'_> {
         if verdict == ReviewJudgement::Met && letters(&evidence.quote) < LEAST {
             return Err(format!("`{shown}`, line {line}: it quotes nothing that says anything"));
         }
-        // The reader was given no keys.
+        // The reader got the text with keys masked.
         let masked = || lines.iter().map(|line| masked_text(line)).collect::<Vec<_>>();
         if stands_near(&lines, line, &evidence.quote)
             || evidence.quote.contains("[masked]") && stands_near(&masked(), line, &evidence.quote)
@@ -137,7 +137,7 @@ impl Ground<'_> {
         Err(format!("`{quote}` does not stand in `{shown}` at line {line}"))
     }
 
-    /// What the file at this path holds, with its real path.
+    /// The content of the file at this path, and its real path.
     fn file(&self, path: &Path) -> Result<(PathBuf, FileContent), Problem> {
         let folder = folder_inside(self.root, path.parent().unwrap_or(self.root))?;
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -146,17 +146,17 @@ impl Ground<'_> {
     }
 }
 
-/// Whether a path from the root may be work: it is not git's, nor the loop's own.
+/// The path may be work: it belongs neither to git nor to the loop.
 pub fn is_work(path: &Path) -> bool {
-    let is_note = |it: &Path| NOTES.iter().any(|note| it.ends_with(note));
-    !path.ancestors().any(|it| is_own(it) || is_note(it))
+    let is_note = |part: &Path| NOTES.iter().any(|note| part.ends_with(note));
+    !path.ancestors().any(|part| is_own(part) || is_note(part))
 }
 
 fn letters(quote: &str) -> usize {
     quote.chars().filter(|letter| !letter.is_whitespace()).count()
 }
 
-/// Whether a quotation begins on a line, from 1, or near it; how it is broken and indented is nothing.
+/// A quotation begins on this line, from 1, or near it. Line breaks and indents do not matter.
 fn stands_near<T: AsRef<str>>(lines: &[T], line: usize, quote: &str) -> bool {
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let is_said = |line: &&str| !line.trim().is_empty();
@@ -327,7 +327,7 @@ mod tests {
         ] {
             let said = place.wrong(ReviewJudgement::Met, at(file, 1, "# Login"));
             let is_refused = ["says what is wanted", "no file of the project's work"];
-            assert!(is_refused.iter().any(|it| said.contains(it)), "{file}: {said}");
+            assert!(is_refused.iter().any(|words| said.contains(words)), "{file}: {said}");
         }
     }
 

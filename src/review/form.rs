@@ -1,4 +1,4 @@
-//! The answer of a reader: its fixed form, and what is wrong with one that does not have it.
+//! A reader's answer: its fixed form, and the faults of an answer without it.
 
 use std::collections::BTreeSet;
 
@@ -8,31 +8,29 @@ pub use crate::forms::review::{
 };
 use crate::text;
 
-/// The line before the answer, followed by a blank and the code of the review.
+/// The line before the answer; a blank and the review's code follow.
 pub const BEGIN: &str = "REVIEW";
-/// The line after it, followed by the same.
+/// The line behind the answer, with the same code.
 pub const END: &str = "END";
-/// The most lines of an answer that are read.
+/// Lines read of an answer.
 const LINES: usize = 5_000;
-/// The most problems that are named.
+/// Faults that are named.
 const PROBLEMS: usize = 20;
-/// The most letters of a line of the answer in a message.
+/// Letters of an answer's line in a message.
 const SHOWN: usize = 80;
 
-/// A whole answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReviewAnswer {
-    /// What it says of each requirement, in the order of the specification.
+    /// The judgements, in the order of the specification.
     pub requirements: Vec<ReviewRequirement>,
-    /// What else it found, the worst first.
+    /// Other findings, the worst first.
     pub findings: Vec<ReviewFinding>,
 }
 
-/// The answer in a reader's last words; an error has every reason why it cannot be used, at most twenty.
+/// The answer in a reader's last words. An error has every fault, at most twenty.
 ///
-/// Only what stands between the two lines with the code counts: the code is in no file, so nothing that the reader has
-/// read and repeats can be taken for its answer.
-/// That something is for later is an answer only where a part of the work is reviewed.
+/// Only the text between the two lines with the code counts. The code is in no file, so no text that the reader repeats
+/// can pass for its answer. Only in the review of a part may an answer leave a requirement for later.
 pub fn parse(
     words: &str,
     code: &str,
@@ -45,14 +43,14 @@ pub fn parse(
     for line in lines {
         take(&mut answer, line, wanted).unwrap_or_else(|why| problems.push(why));
     }
-    let for_later = answer.requirements.iter().filter(|it| it.verdict == ReviewJudgement::Later);
+    let for_later = answer.requirements.iter().filter(|one| one.verdict == ReviewJudgement::Later);
     for judged in for_later.filter(|_| !is_part) {
         let id = text::title(&judged.id, SHOWN);
         problems.push(format!("`{id}` is left for later, and all of the work is reviewed"));
     }
-    let given: BTreeSet<&str> = answer.requirements.iter().map(|it| it.id.as_str()).collect();
-    let missing = wanted.iter().filter(|it| !given.contains(it.id.as_str()));
-    let missing: Vec<&str> = missing.map(|it| it.id.as_str()).collect();
+    let given: BTreeSet<&str> = answer.requirements.iter().map(|one| one.id.as_str()).collect();
+    let missing = wanted.iter().filter(|requirement| !given.contains(requirement.id.as_str()));
+    let missing: Vec<&str> = missing.map(|requirement| requirement.id.as_str()).collect();
     if !missing.is_empty() {
         problems.push(format!("nothing is said of {}", text::title(&missing.join(", "), 400)));
     }
@@ -64,13 +62,13 @@ pub fn parse(
         }
         return Err(problems);
     }
-    let place = |id: &str| wanted.iter().position(|it| it.id == id);
-    answer.requirements.sort_by_key(|it| place(&it.id));
-    answer.findings.sort_by_key(|it| std::cmp::Reverse(it.severity));
+    let place = |id: &str| wanted.iter().position(|requirement| requirement.id == id);
+    answer.requirements.sort_by_key(|judged| place(&judged.id));
+    answer.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     Ok(answer)
 }
 
-/// The lines of the answer, without blank ones and without the fence that many put around code.
+/// The answer's lines, without blank ones and without the fence that many put around code.
 fn between<'a>(words: &'a str, code: &str) -> Result<Vec<&'a str>, String> {
     let lines: Vec<&str> = words.lines().map(str::trim).collect();
     let places = |word: &str| -> Vec<usize> {
@@ -108,10 +106,10 @@ fn take(answer: &mut ReviewAnswer, line: &str, wanted: &[Requirement]) -> Result
     }
     let judged: ReviewRequirement = serde_json::from_str(line).map_err(unread)?;
     let id = text::title(&judged.id, SHOWN);
-    if wanted.iter().all(|it| it.id != judged.id) {
+    if wanted.iter().all(|requirement| requirement.id != judged.id) {
         return Err(format!("`{id}` is no requirement of the specification"));
     }
-    if answer.requirements.iter().any(|it| it.id == judged.id) {
+    if answer.requirements.iter().any(|known| known.id == judged.id) {
         return Err(format!("`{id}` is judged twice"));
     }
     answer.requirements.push(judged);
@@ -152,13 +150,13 @@ mod tests {
         let low = r#"{"finding":"x","severity":"low"}"#;
         let high = r#"{"finding":"y","severity":"critical","evidence":[{"command":"t"}]}"#;
         let answer = parsed(&format!("```jsonl\n{US}\n\n{low}\n{high}\n  {FR}\n```")).unwrap();
-        let read: Vec<_> = answer.requirements.iter().map(|it| (&*it.id, it.verdict)).collect();
+        let read: Vec<_> = answer.requirements.iter().map(|one| (&*one.id, one.verdict)).collect();
         assert_eq!(
             read,
             [("FR-001", ReviewJudgement::Met), ("US1.1", ReviewJudgement::CannotTell)]
         );
         assert_eq!(answer.requirements[0].evidence[0].quote, "fn a");
-        let found: Vec<_> = answer.findings.iter().map(|it| it.severity).collect();
+        let found: Vec<_> = answer.findings.iter().map(|finding| finding.severity).collect();
         assert_eq!(found, [ReviewSeverity::Critical, ReviewSeverity::Low]);
     }
 

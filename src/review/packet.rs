@@ -1,4 +1,4 @@
-//! What a reader is given: the specification, the tasks, the changes, the checks, each bounded and marked as data.
+//! The reader's packet: specification, tasks, changes and checks, each bounded and marked as data.
 
 use std::fmt::Write;
 use std::hash::{BuildHasher, RandomState};
@@ -14,21 +14,21 @@ use crate::mask::masked_text;
 use crate::store::receipts::{Receipt, VerifyRun};
 use crate::text;
 
-/// The most bytes of each part.
+/// Bytes of each part.
 const SPECIFICATION: usize = 128 << 10;
 const TASKS: usize = 96 << 10;
 const CHECK: usize = 8 << 10;
 const RECEIPTS: usize = 32 << 10;
-/// The most letters of each text of a requirement that was reworded.
+/// Letters of each text of a reworded requirement.
 const REWORDED_TEXT: usize = 2_000;
-/// What a reader is told where there are such requirements.
+/// For the reader, about such requirements.
 const REWORDED: &str = "Some requirements were reworded since the loop was armed, perhaps by who did the work: both texts stand below. \
     Judge the one of now; where it asks for less than the one of then, the requirement is \"not met\", and `why` says what is \
     missing.\n\n";
-/// The most files that are named of one receipt.
+/// Files named of one receipt.
 const RECEIPT_FILES: usize = 12;
 
-/// Two random words of one review, which stand in no file.
+/// Two random words of one review, which no file has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketMarks {
     /// The code that makes an answer.
@@ -38,47 +38,42 @@ pub struct PacketMarks {
 }
 
 impl PacketMarks {
-    /// Returns new ones, of 128 random bits each.
+    /// 128 random bits each.
     pub fn new() -> Self {
         Self { code: random(), fence: random() }
     }
 }
 
-/// Each state is seeded by the system; its hash of nothing is as random as the seed.
+/// The system seeds each state; its hash of nothing is as random as the seed.
 fn random() -> String {
     let half = || RandomState::new().hash_one(std::process::id());
     format!("{:016x}{:016x}", half(), half())
 }
 
-/// What a packet is made of.
 pub struct PacketMaterial<'a> {
-    /// The name of the feature.
     pub feature: &'a str,
-    /// What it has to meet.
     pub requirements: &'a [Requirement],
-    /// Those of them that read differently than when the loop was armed.
+    /// Requirements that were reworded since arming.
     pub reworded: &'a [Reworded],
-    /// The ids of the finished tasks that alone are reviewed; empty for all of the work.
+    /// Ids of the finished tasks to be reviewed; empty for all work.
     pub part: &'a [String],
-    /// The path of the specification from the root, and its text.
+    /// The specification's path from the root, and its text.
     pub specification: (&'a str, &'a str),
-    /// The same of the task list, `None` where there is none.
+    /// The task list's path and text.
     pub tasks: Option<(&'a str, &'a str)>,
-    /// Since when the changes are shown.
+    /// The beginning of the shown changes.
     pub since: &'a str,
-    /// What has changed.
     pub changes: &'a Changes,
-    /// The root of the project, a real path.
+    /// The project's root, a real path.
     pub root: &'a Path,
     /// The last run of the checks.
     pub checks: &'a [CheckResult],
-    /// Whether they ran after the newest change, as far as anybody knows.
+    /// The checks ran after the newest change, as far as known.
     pub are_fresh: bool,
-    /// What was seen when the tasks were ticked, the oldest first.
+    /// Receipts of ticked tasks, oldest first.
     pub receipts: &'a [Receipt],
 }
 
-/// The prompt of a reader.
 pub fn prompt(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
     let mut text = task(material, marks);
     let mut part = |title: &str, content: &str| {
@@ -87,7 +82,7 @@ pub fn prompt(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
     };
     let (path, content) = material.specification;
     part(&format!("the specification, {path}"), &cut(content, SPECIFICATION, path));
-    let titles = material.requirements.iter().map(|it| [&it.id, ": ", &it.title, "\n"].concat());
+    let titles = material.requirements.iter().map(|one| [&one.id, ": ", &one.title, "\n"].concat());
     part("what each id stands for", &titles.collect::<String>());
     if !material.reworded.is_empty() {
         part("what was reworded since the loop was armed", &reworded(material.reworded));
@@ -131,10 +126,10 @@ pub fn prompt(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
     text
 }
 
-/// What the reader has to do, and the form of its answer. The line that begins an answer stands nowhere in it: what only
-/// repeats its prompt is no answer.
+/// The reader's task, and the form of its answer. The prompt nowhere has the line that begins an answer: a reader that
+/// repeats its prompt gives no answer.
 fn task(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
-    let ids: Vec<&str> = material.requirements.iter().map(|it| it.id.as_str()).collect();
+    let ids: Vec<&str> = material.requirements.iter().map(|one| one.id.as_str()).collect();
     let (part, later) = part_of_the_work(material.part);
     let reworded = if material.reworded.is_empty() { "" } else { REWORDED };
     format!(
@@ -153,7 +148,7 @@ fn task(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
     )
 }
 
-/// What is said where a part of the work is reviewed: which tasks are finished, and the word for what others build.
+/// For the review of a part: the finished tasks, and the word for what others build.
 fn part_of_the_work(part: &[String]) -> (String, &'static str) {
     if part.is_empty() {
         return (String::new(), "");
@@ -167,17 +162,17 @@ fn part_of_the_work(part: &[String]) -> (String, &'static str) {
     (words, ", \"later\"")
 }
 
-/// Each requirement that was reworded, with both of its texts.
+/// Each reworded requirement with both texts.
 fn reworded(all: &[Reworded]) -> String {
     let mut text = String::new();
     for Reworded { id, then, now } in all {
-        let [then, now] = [then, now].map(|it| text::title(it, REWORDED_TEXT));
+        let [then, now] = [then, now].map(|words| text::title(words, REWORDED_TEXT));
         let _ = writeln!(text, "{id} then: {then}\n{id} now: {now}");
     }
     cut(&text, RECEIPTS, "git")
 }
 
-/// A line for each task that was ticked, by its last receipt.
+/// A line for each ticked task, by its last receipt.
 fn receipts(all: &[Receipt]) -> String {
     let mut text = String::new();
     for (place, receipt) in all.iter().enumerate() {
@@ -198,7 +193,7 @@ fn receipts(all: &[Receipt]) -> String {
             Some(files) if files.is_empty() => write!(text, "; no file changed"),
             Some(files) => {
                 let names: Vec<String> =
-                    files.iter().take(RECEIPT_FILES).map(|it| line(it)).collect();
+                    files.iter().take(RECEIPT_FILES).map(|file| line(file)).collect();
                 let more = files.len() as u64 - names.len() as u64 + receipt.more_files;
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 write!(text, "; files {}{more}", names.join(", "))

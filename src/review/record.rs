@@ -1,4 +1,4 @@
-//! `review.json`: what the last review of a feature came to, kept in its state folder.
+//! `review.json`: a feature's last review, in its state folder.
 
 use std::path::{Path, PathBuf};
 
@@ -10,13 +10,12 @@ use crate::store::read::{self, Problem};
 use crate::store::write::{Flush, write_private};
 use anyhow::{Context, Result, anyhow};
 
-/// The most of the file that is read, in bytes.
+/// Bytes read of the file.
 const MOST: u64 = 16 << 20;
-/// Its name.
 const NAME: &str = "review.json";
 
 impl ReviewOutcome {
-    /// How it is said in a sentence about a review.
+    /// The outcome within a sentence.
     pub fn words(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -33,12 +32,12 @@ impl ReviewOutcome {
         }
     }
 
-    /// Returns whether it says something of the work.
+    /// The outcome says something about the work.
     pub fn is_verdict(self) -> bool {
         matches!(self, Self::Passed | Self::NotPassed)
     }
 
-    /// The exit code; that of an interrupted one is 128 and the number of its signal instead of 130.
+    /// The exit code. An interrupted review exits with 128 and its signal, not 130.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::Passed => 0,
@@ -55,12 +54,11 @@ impl ReviewOutcome {
     }
 }
 
-/// Where the last review of a feature is kept.
 fn record_path(root: &Path, feature: &str) -> PathBuf {
     state_folder(root, feature).join(NAME)
 }
 
-/// The last review of a feature, `None` where there was none; an error names the file.
+/// `None` for no review; an error names the file.
 pub fn last(root: &Path, feature: &str) -> Result<Option<Review>> {
     let path = record_path(root, feature);
     let unread = |why: String| {
@@ -75,7 +73,7 @@ pub fn last(root: &Path, feature: &str) -> Result<Option<Review>> {
     }
 }
 
-/// Writes a review whole, without what looks like a key; `folder` is the state folder of the feature.
+/// Writes a review whole, with keys masked; `folder` is the feature's state folder.
 pub fn write(folder: &Path, review: &mut Review) -> Result<()> {
     hide_keys(review);
     let path = folder.join(NAME);
@@ -86,13 +84,13 @@ pub fn write(folder: &Path, review: &mut Review) -> Result<()> {
 }
 
 fn hide_keys(review: &mut Review) {
-    let evidence = review.requirements.iter_mut().map(|it| &mut it.evidence);
-    let evidence = evidence.chain(review.findings.iter_mut().map(|it| &mut it.evidence)).flatten();
-    for text in evidence.flat_map(|it| [&mut it.quote, &mut it.command]) {
+    let evidence = review.requirements.iter_mut().map(|judged| &mut judged.evidence);
+    let all = evidence.chain(review.findings.iter_mut().map(|found| &mut found.evidence)).flatten();
+    for text in all.flat_map(|item| [&mut item.quote, &mut item.command]) {
         hide(text);
     }
-    review.requirements.iter_mut().for_each(|it| hide(&mut it.why));
-    review.findings.iter_mut().for_each(|it| hide(&mut it.finding));
+    review.requirements.iter_mut().for_each(|judged| hide(&mut judged.why));
+    review.findings.iter_mut().for_each(|found| hide(&mut found.finding));
     review.problems.iter_mut().for_each(hide);
 }
 
@@ -132,7 +130,7 @@ mod tests {
 
     #[test]
     fn every_outcome_has_words_and_only_a_pass_has_code_0() {
-        let mut words: Vec<&str> = ALL.iter().map(|it| it.words()).collect();
+        let mut words: Vec<&str> = ALL.iter().map(|outcome| outcome.words()).collect();
         words.sort_unstable();
         words.dedup();
         assert_eq!(words.len(), ALL.len());

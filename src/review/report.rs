@@ -1,4 +1,4 @@
-//! A review in words for a person, and as programs read it.
+//! A review in words for a person, and for programs.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -15,32 +15,31 @@ use crate::forms::review::LastReview;
 use crate::forms::spent::micros;
 use crate::text;
 
-/// The most letters of a sentence of the reader.
+/// Letters of a reader's sentence.
 const SENTENCE: usize = 400;
-/// The most letters of the names of tasks.
+/// Letters for the names of tasks.
 const TASKS: usize = 120;
-/// The most bytes of what a loop is told: the end of an output that a loop keeps holds it whole.
+/// Bytes of a loop's text: they fit into the kept end of an output.
 const WORDS: usize = 1_400;
-/// The most caveats that a loop is told.
+/// Caveats in a loop's text.
 const NOTES: usize = 3;
 
 impl Review {
-    /// How it ended, in one line.
+    /// The outcome on one line.
     pub fn line(&self) -> String {
         let (words, counted, part) = (self.outcome.words(), self.counted(), self.part());
         format!("Review of {}{part} by {}: {words}{counted}", self.feature, self.harness)
     }
 
-    /// The finished tasks that it is about, behind a comma; empty for all of the work.
+    /// The finished tasks under review, behind a comma; empty for all work.
     fn part(&self) -> String {
         let tasks = text::title(&in_runs(&self.tasks), TASKS);
         if tasks.is_empty() { tasks } else { [", ", &tasks].concat() }
     }
 
-    /// How it ended, who read, and what that took, without the name of the feature: `not passed (1 of 2 met), by codex,
-    /// 48,210 tokens`.
+    /// Outcome, reader and use, without the feature's name: `not passed (1 of 2 met), by codex, 48,210 tokens`.
     pub fn short(&self) -> String {
-        let tokens = self.tokens.map(|it| [", ", &text::counted(it.get(), "token")].concat());
+        let tokens = self.tokens.map(|used| [", ", &text::counted(used.get(), "token")].concat());
         let counted = self.counted();
         format!(
             "{}{counted}{}, by {}{}{}",
@@ -52,21 +51,20 @@ impl Review {
         )
     }
 
-    /// What it cost, behind a comma, `~` for an estimate; empty where nothing tells.
+    /// The cost behind a comma, with `~` for an estimate; empty if unknown.
     fn money(&self) -> String {
         let about = if self.cost_estimated { "~" } else { "" };
-        self.cost_usd.map_or(String::new(), |it| format!(", {about}{}", Dollars(micros(it))))
+        self.cost_usd.map_or(String::new(), |cost| format!(", {about}{}", Dollars(micros(cost))))
     }
 
-    /// What the loop reads that this review is a check of: what came of it in numbers, the same in words, and what
-    /// is missing or why there is no verdict.
+    /// The text for the loop: the outcome in numbers and in words, and what is missing or why there is no verdict.
     pub fn for_loop(&self) -> String {
         let result = ReviewResult {
             judged: self.outcome.is_verdict(),
             met: self.met() as u64,
             verdicts: match self.outcome {
                 ReviewOutcome::UsageLimit => self.resets_at.unwrap_or(1),
-                it if it.is_verdict() => self.verdicts(),
+                outcome if outcome.is_verdict() => self.verdicts(),
                 _ => 0,
             },
             tokens: self.tokens.map_or(0, JsonNumber::get),
@@ -99,34 +97,33 @@ impl Review {
         words + &notes
     }
 
-    /// The caveats without those that have the two texts of what was reworded.
+    /// Caveats, except those with the two texts of a reworded requirement.
     fn other_caveats(&self) -> impl Iterator<Item = &String> {
-        self.caveats.iter().filter(|it| !it.contains(REWORDED))
+        self.caveats.iter().filter(|caveat| !caveat.contains(REWORDED))
     }
 
-    /// What each requirement came to, and how bad the findings are that stand against a pass, whatever words the reader has
-    /// for them.
+    /// A hash of the judgements, and of the severity of findings against a pass, whatever the reader's words.
     fn verdicts(&self) -> u64 {
-        let hash = self.requirements.iter().fold(Hasher::default(), |hash, it| {
-            hash.with(it.id.as_bytes()).with_number(it.verdict as u64)
+        let hash = self.requirements.iter().fold(Hasher::default(), |hash, judged| {
+            hash.with(judged.id.as_bytes()).with_number(judged.verdict as u64)
         });
-        let grave = self.findings.iter().filter(|it| it.severity >= ReviewSeverity::High);
-        let hash = grave.fold(hash, |hash, it| {
-            let files = it.evidence.iter().map(|it| it.file.as_bytes());
-            files.fold(hash.with_number(it.severity as u64), Hasher::with)
+        let grave = self.findings.iter().filter(|finding| finding.severity >= ReviewSeverity::High);
+        let hash = grave.fold(hash, |hash, finding| {
+            let files = finding.evidence.iter().map(|evidence| evidence.file.as_bytes());
+            files.fold(hash.with_number(finding.severity as u64), Hasher::with)
         });
         hash.finish()
     }
 
-    /// How many requirements it found met.
+    /// Requirements found met.
     pub fn met(&self) -> usize {
-        self.requirements.iter().filter(|it| it.verdict == ReviewJudgement::Met).count()
+        self.requirements.iter().filter(|judged| judged.verdict == ReviewJudgement::Met).count()
     }
 
-    /// The ids of what tasks build that are still open.
+    /// Ids of requirements that other, open tasks build.
     fn later(&self) -> impl Iterator<Item = &str> {
-        let later = self.requirements.iter().filter(|it| it.verdict == ReviewJudgement::Later);
-        later.map(|it| it.id.as_str())
+        let later = self.requirements.iter().filter(|one| one.verdict == ReviewJudgement::Later);
+        later.map(|judged| judged.id.as_str())
     }
 
     fn counted(&self) -> String {
@@ -145,7 +142,7 @@ impl Review {
         }
     }
 
-    /// All of it in words.
+    /// The whole review in words.
     pub fn text(&self) -> String {
         let mut text = self.line() + "\n" + &self.found();
         let later: Vec<&str> = self.later().collect();
@@ -159,11 +156,11 @@ impl Review {
         for caveat in &self.caveats {
             let _ = writeln!(text, "  note: {}", text::title(caveat, SENTENCE));
         }
-        let model = self.model.as_ref().map_or(String::new(), |it| format!("{it}, "));
+        let model = self.model.as_ref().map_or(String::new(), |model| format!("{model}, "));
         let lasted = text::lasted(Duration::from_secs_f64(self.seconds.clamp(0.0, 1e9)));
         let tokens = self
             .tokens
-            .map_or("tokens not known".to_owned(), |it| text::counted(it.get(), "token"));
+            .map_or("tokens not known".to_owned(), |tokens| text::counted(tokens.get(), "token"));
         let money = self.money();
         let _ = writeln!(text, "  {model}{lasted}, {tokens}{money}; changes {}", self.since);
         let _ = writeln!(text, "  Log: {}", self.log);
@@ -183,7 +180,7 @@ impl Review {
             let _ = writeln!(text, "  changed meanwhile: {}", text::title(changed, SENTENCE));
         }
         let speaks = [ReviewJudgement::NotMet, ReviewJudgement::CannotTell];
-        for judged in self.requirements.iter().filter(|it| speaks.contains(&it.verdict)) {
+        for judged in self.requirements.iter().filter(|judged| speaks.contains(&judged.verdict)) {
             let why = text::title(&judged.why, SENTENCE);
             let why = if why.is_empty() { why } else { format!(": {why}") };
             let _ = writeln!(text, "  {} {}{why}", judged.id, judged.verdict.words());
@@ -197,7 +194,7 @@ impl Review {
         text
     }
 
-    /// What a person does now.
+    /// A person's next step.
     fn next(&self) -> Option<&'static str> {
         Some(match self.outcome {
             ReviewOutcome::Passed => return None,

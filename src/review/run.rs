@@ -1,4 +1,4 @@
-//! One review: the packet, the reader, its answer, and what became of the work meanwhile.
+//! One review: the packet, the reader, its answer, and changes of the work meanwhile.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -47,94 +47,90 @@ use crate::store::write::open_or_create;
 use crate::system::{files, names};
 use crate::world::{self, Deadline, FileTime, Stopwatch};
 
-/// The most requirements that one review judges.
+/// Requirements in one review.
 const REQUIREMENTS: usize = 500;
-/// The most that a reader may print, in bytes: its log holds so much.
+/// Bytes that a reader may print: as much as its log holds.
 const OUTPUT: u64 = 64 << 20;
-/// How long to wait for another review of the feature.
+/// The time to wait for another review of the feature.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// The longest that git may take in all before the reader begins.
+/// The time for git before the reader begins.
 const GIT: Duration = Duration::from_mins(1);
-/// How long a reader may linger once its answer is there, and how long it has once it is asked to end.
+/// The time for a reader after its answer, and after a request to end.
 const LINGERING: Duration = Duration::from_secs(10);
-/// The longest look at the files after the reader has ended, and the most files of it.
+/// The limits of the look at the files after the reader's end: time, and number of files.
 const LOOK: Duration = Duration::from_secs(10);
 const ENTRIES: usize = 200_000;
-/// What is said of checks that did not run for this review.
+/// For checks that did not run for this review.
 const OLD_CHECKS: &str =
     "the checks are those of the last loop: they may be older than the newest change";
-/// The most changes that are named.
+/// Changes that are named.
 const CHANGES: usize = 50;
 
-/// What a review is asked for.
 pub struct ReviewOrder<'a> {
-    /// The project.
     pub project: &'a Project,
-    /// The feature to review.
     pub feature: &'a Feature,
-    /// The ids of the finished tasks that alone are reviewed; empty for all of the work.
+    /// Ids of the finished tasks to be reviewed; empty for all work.
     pub part: &'a [String],
     /// The agent program that reads.
     pub harness: Box<dyn Harness>,
-    /// Its version, empty where it is not known.
+    /// Empty if unknown.
     pub version: String,
-    /// The model, `None` for the agent program's own choice.
+    /// `None` for the agent program's own choice.
     pub model: Option<&'a str>,
-    /// What its tools may do.
+    /// The permissions of its tools.
     pub approval: Approval,
-    /// The commit from which on changes are shown, as a person names it; `None` for where the loop was armed.
+    /// A person's name for the commit at which the changes begin; `None` for the arming of the loop.
     pub base: Option<&'a str>,
-    /// What ends it early.
     pub limits: ReviewLimits,
-    /// What models cost, where the agent program does not say it.
+    /// Prices for an agent program that reports no costs.
     pub prices: &'a PriceTable,
     /// Signals to this process.
     pub signals: &'a Signals,
-    /// The results of the commands of the loop that it is a check of, which have just run; `None` outside of a loop.
+    /// The loop's commands, which have just run; `None` outside of a loop.
     pub results: Option<Vec<CheckResult>>,
 }
 
-/// What ends a review early.
+/// Limits that end a review early.
 #[derive(Clone, Copy, Debug)]
 pub struct ReviewLimits {
-    /// The longest that the reader may take, `None` for no limit.
+    /// `None` for no limit.
     pub time: Option<Duration>,
-    /// The most tokens that it may use, `None` for no limit.
+    /// `None` for no limit.
     pub tokens: Option<u64>,
-    /// The same in millionths of a dollar.
+    /// In millionths of a dollar.
     pub cost: Option<u64>,
     /// Time between asking the agent program to end and killing it.
     pub grace: Duration,
 }
 
-/// What is read before the reader begins.
+/// Files read before the reader begins.
 struct ReviewInput {
     specification: String,
     tasks: Option<String>,
     requirements: Vec<Requirement>,
-    /// How it differs from that of the arming.
+    /// The specification's changes since arming.
     changes: armed::SpecificationChanges,
     git: Option<Git>,
     known: Option<KnownLoop>,
     base: Base,
 }
 
-/// Reviews a feature and returns what came of it, which is written down as well; an error says why no reader was started,
-/// or that the result cannot be written. `begins` is called when nothing stands against starting the reader any more.
+/// Reviews a feature and keeps the result. An error says why no reader was started, or that the result cannot be kept.
+/// `begins` is called right before the reader starts.
 pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
     let ReviewInput { specification, tasks, requirements, changes: asked, git, known, base } =
         order.ready()?;
     let root = &order.project.root;
     let folder = make_state_folder(root, &order.feature.name)?;
-    // A loop waits for one that a person has started.
+    // A loop waits for a person's review.
     let patience = order.limits.time.filter(|_| order.results.is_some()).unwrap_or(PATIENCE);
     let lock = Lock::take(&folder.join("review.lock"), patience).map_err(|error| {
         anyhow!("another review of `{}` is at work: {error}\nwait for its end, or end it with Ctrl-C where it runs", order.feature.name)
     })?;
     let are_fresh = order.results.is_some();
-    let of_last_loop = || known.as_ref().map(|it| it.checks.clone());
+    let of_last_loop = || known.as_ref().map(|known| known.checks.clone());
     let checks = order.results.clone().or_else(of_last_loop).unwrap_or_default();
-    // What cannot be read is not shown; a note says that there may be none.
+    // Unreadable receipts are left out; a note says that some may be missing.
     let receipts = Receipts::named(root, &order.feature.name);
     let changes = order.changes(git.as_ref(), &base, known.as_ref());
     let [spec_path, tasks_path] =
@@ -153,7 +149,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
             root,
             checks: &checks,
             are_fresh,
-            receipts: &receipts.map(|it| it.all()).unwrap_or_default(),
+            receipts: &receipts.map(|receipts| receipts.all()).unwrap_or_default(),
         },
         &marks,
     );
@@ -162,7 +158,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
     let mut review = order.begun(base, &log_path);
     armed::note(&mut review, &asked, &spec_path);
     if !asked.gone.is_empty() {
-        // No reader is asked then.
+        // No reader is needed.
         armed::missed(&mut review, asked.gone, &spec_path);
         record::write(&folder, &mut review)?;
         return Ok(review);
@@ -207,13 +203,13 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
     Ok(review)
 }
 
-/// A new log, in place of the one before.
+/// A new log in place of the old one.
 fn new_log(path: &Path) -> Result<File> {
     open_or_create(path, File::options().write(true).truncate(true))
         .with_context(|| format!("`{}` cannot be written", path.display()))
 }
 
-/// Fills in what an answer says, and what that comes to.
+/// Takes the answer's judgements, and the outcome.
 fn judge(
     review: &mut Review,
     words: &str,
@@ -230,10 +226,10 @@ fn judge(
         }
     };
     let invented = evidence::problems(&answer, ground);
-    answer.requirements.iter_mut().zip(wanted).for_each(|(it, wanted)| doubt(it, wanted, lacks));
+    answer.requirements.iter_mut().zip(wanted).for_each(|(one, wanted)| doubt(one, wanted, lacks));
     let good = [ReviewJudgement::Met, ReviewJudgement::Later];
-    let is_met = answer.requirements.iter().all(|it| good.contains(&it.verdict));
-    let is_free = answer.findings.iter().all(|it| it.severity < ReviewSeverity::High);
+    let is_met = answer.requirements.iter().all(|judged| good.contains(&judged.verdict));
+    let is_free = answer.findings.iter().all(|finding| finding.severity < ReviewSeverity::High);
     review.outcome = match (invented.is_empty(), is_met && is_free) {
         (false, _) => ReviewOutcome::InventedEvidence,
         (true, false) => ReviewOutcome::NotPassed,
@@ -243,11 +239,11 @@ fn judge(
     (review.requirements, review.findings) = (answer.requirements, answer.findings);
 }
 
-/// Lets nothing pass that names a file of which the reader was not given all, and that it has not opened itself.
+/// Withholds a pass that names a file which the reader did not get in full and did not open.
 fn doubt(judged: &mut ReviewRequirement, wanted: &Requirement, lacks: &BTreeSet<String>) {
     let named = files_named_in(wanted.texts.join("\n").as_bytes(), MOST_NAMED);
     let is = |file: &str, name: &str| Path::new(file).ends_with(name);
-    let is_open = |file: &&String| !judged.evidence.iter().any(|it| is(&it.file, file));
+    let is_open = |file: &&String| !judged.evidence.iter().any(|evidence| is(&evidence.file, file));
     let mut lacks = lacks.iter().filter(|file| named.iter().any(|name| is(file, name)));
     if judged.verdict == ReviewJudgement::Met
         && let Some(file) = lacks.find(is_open)
@@ -257,7 +253,7 @@ fn doubt(judged: &mut ReviewRequirement, wanted: &Requirement, lacks: &BTreeSet<
     }
 }
 
-/// Why not all of the project was looked through, `None` where it was, or where enough was seen.
+/// Why the project was not looked through to the end; `None` if it was, or if enough was seen.
 fn not_known(whole: Whole) -> Option<&'static str> {
     match whole {
         Whole::TooLarge => Some("the project has too many files"),
@@ -266,7 +262,7 @@ fn not_known(whole: Whole) -> Option<&'static str> {
     }
 }
 
-/// Whether a folder of the project has a file of this name, ignored by git or not, or too many folders to say so.
+/// Some folder of the project has a file of this name, ignored or not; or there are too many folders to tell.
 fn has_one_of(root: &Path, name: &str) -> bool {
     let is_there = |folder: &Path| folder.join(name).symlink_metadata().is_ok();
     let (mut found, mut last) = (is_there(root), Vec::new());
@@ -278,15 +274,15 @@ fn has_one_of(root: &Path, name: &str) -> bool {
         {
             last = folder.to_vec();
             let path = root.join(names::from_vec(last.clone()));
-            // A folder may have nothing in it but another one.
-            found |= path.ancestors().take_while(|it| it.starts_with(root)).any(is_there);
+            // A folder may hold nothing but another folder.
+            found |= path.ancestors().take_while(|folder| folder.starts_with(root)).any(is_there);
         }
         if found { Go::Stop } else { Go::On }
     });
     found || not_known(whole).is_some()
 }
 
-/// Says which items of the specification nobody judges, `None` where there are none.
+/// Names items of the specification that nobody judges.
 fn not_judged(specification: &str, path: &str) -> Option<String> {
     let unnamed = requirements::asked(specification.as_bytes()).unnamed;
     let items = few(&mut unnamed.iter().map(|item| format!("\"{item}\"")), 3);
@@ -294,7 +290,6 @@ fn not_judged(specification: &str, path: &str) -> Option<String> {
         .then(|| format!("`{path}` has items without an id that nobody judged: {items}"))
 }
 
-/// One run of a reader.
 struct ReaderRun {
     report: AgentReport,
     ended: ProcessOutcome,
@@ -303,7 +298,7 @@ struct ReaderRun {
 }
 
 impl ReviewOrder<'_> {
-    /// Says that the reader takes a file of the project for instructions; `None` where it does not.
+    /// Says that the reader takes a file of the project for instructions.
     fn hears_the_project(&self) -> Option<String> {
         let name = self.harness.instructions();
         let name = name.filter(|name| has_one_of(&self.project.root, name))?;
@@ -313,14 +308,14 @@ impl ReviewOrder<'_> {
         ))
     }
 
-    /// What has changed, as git and the files themselves show it.
+    /// The changes, by git and by the files themselves.
     fn changes(&self, git: Option<&Git>, base: &Base, known: Option<&KnownLoop>) -> Changes {
         let standing = standing(self.project, self.feature).ok();
         let seen = standing.map(|judge| judge.look(LOOK)).unwrap_or_default();
         Changes::of(&self.project.root, git, (base, known), &seen)
     }
 
-    /// The review that begins now, with what is known of it already.
+    /// A review that begins now, with the facts so far.
     fn begun(&self, base: Base, log: &Path) -> Review {
         Review {
             feature: self.feature.name.clone(),
@@ -343,7 +338,7 @@ impl ReviewOrder<'_> {
         let then = || armed_specification(&self.project.root, &self.feature.name);
         let then = self.results.as_ref().map(|_| then());
         let (spec, requirements) = match specification(folder, &self.feature.relative) {
-            // All of it was taken out since the loop was armed.
+            // Everything was removed since arming.
             Err(_) if matches!(then, Some(Some(_))) => (Vec::new(), Vec::new()),
             found => found
                 .map_err(|why| anyhow!("{why}\ngive each requirement an id, then review again"))?,
@@ -375,7 +370,7 @@ impl ReviewOrder<'_> {
         let interrupt = Box::new(move || interrupted.load(Ordering::Relaxed));
         let git = Git::within(&self.project.root, Some(Deadline::after(GIT)), interrupt);
         let known = known_loop(self.project, self.feature);
-        let git = git.map(|git| known.iter().fold(git, |git, it| git.armed_at(it.armed_at)));
+        let git = git.map(|git| known.iter().fold(git, |git, known| git.armed_at(known.armed_at)));
         let base = base(git.as_ref(), self.base, known.as_ref())?;
         let then = then.filter(|_| known.is_some());
         let changes = then.map(|then| armed::changes(then.as_deref(), &requirements));
@@ -403,9 +398,9 @@ impl ReviewOrder<'_> {
         launch.unset.push(PASSED.to_owned());
         let mut reader = self.harness.reader(&order);
         let clock = Stopwatch::start();
-        // What is allowed may be used, to the last token.
-        let [tokens, cost] =
-            [self.limits.tokens, self.limits.cost].map(|most| most.map(|it| it.saturating_add(1)));
+        // The whole allowance may be used, to the last token.
+        let [tokens, cost] = [self.limits.tokens, self.limits.cost]
+            .map(|most| most.map(|sum| sum.saturating_add(1)));
         let left = BudgetsLeft { tokens, cost, prices: self.prices, model: self.model };
         let mut watch = ReviewWatch {
             reader: reader.as_mut(),
@@ -431,7 +426,7 @@ impl ReviewOrder<'_> {
 }
 
 impl ReaderRun {
-    /// Fills in what it took.
+    /// Adds time, tokens and cost.
     fn fill(&self, review: &mut Review, prices: &PriceTable) {
         let report = &self.report;
         review.seconds = (self.lasted.as_secs_f64() * 1000.0).round() / 1000.0;
@@ -444,9 +439,9 @@ impl ReaderRun {
             ..TokenCount::default()
         };
         let cost = prices.of_run(report, &counted, None);
-        let known = cost.filter(|it| it.value > 0 || report.cost.is_some());
-        review.cost_usd = known.map(|it| in_dollars(it.value));
-        review.cost_estimated = cost.is_some_and(|it| it.estimated);
+        let known = cost.filter(|cost| cost.value > 0 || report.cost.is_some());
+        review.cost_usd = known.map(|cost| in_dollars(cost.value));
+        review.cost_estimated = cost.is_some_and(|cost| cost.estimated);
         if report.model.is_some() {
             review.model.clone_from(&report.model);
         }
@@ -455,7 +450,7 @@ impl ReaderRun {
         }
     }
 
-    /// How the reader itself ended, with words for what is no answer; `Passed` where there is one to judge.
+    /// How the reader itself ended, with words about a missing answer; `Passed` if there is an answer to judge.
     fn outcome(&self, limits: &ReviewLimits) -> (ReviewOutcome, String) {
         let tokens = self.report.tokens.map_or(0, TokenUsage::total);
         let is_over = limits.tokens.is_some_and(|most| tokens > most);
@@ -494,9 +489,9 @@ fn over(limits: &ReviewLimits) -> String {
     )
 }
 
-/// The work as the reader finds it.
+/// The work before the reader begins.
 struct Before {
-    /// The time of the files: what changes from now on has a later one, which no program can set back.
+    /// The files' time: later changes have a later time, which no program can set back.
     since: FileTime,
     commits: GitMoment,
 }
@@ -504,13 +499,13 @@ struct Before {
 impl Before {
     fn now(git: Option<&Git>, lock: &Lock, log: &File) -> Self {
         lock.outlasts_step();
-        // The log is new in this moment, and changes only from here on.
+        // The log is new at this moment, and only changes from here on.
         let touched = log.set_len(0).and_then(|()| log.metadata());
         let since = touched.map(|meta| files::changed_at(&meta)).unwrap_or_default();
         Self { since, commits: git.map(|git| git.moment(None)).unwrap_or_default() }
     }
 
-    /// Names what changed since then; where there would be a verdict, there is none.
+    /// Names the changes since then; with changes there is no verdict.
     fn compare(&self, root: &Path, git: Option<&Git>, review: &mut Review) {
         let bounds = Bounds { since: self.since, entries: ENTRIES, time: LOOK, run: None };
         let changed = &mut review.changed;

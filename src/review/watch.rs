@@ -1,34 +1,30 @@
-//! The watch over a reader: its lines go to what reads them, and the limits of a review end it.
+//! Watches a reader: its lines go to their reader, and the limits of a review end the run.
 
 use crate::runner::allowance::Allowance;
 use crate::runner::harness::{AgentEvent, OutputReader, Stream};
 use crate::runner::process::{Control, Watcher};
 use crate::runner::signals::Signals;
 
-/// What a review ended early for, besides its time.
+/// Why a review ended early, besides its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Halt {
-    /// More tokens or money than it may use.
+    /// More tokens or money than allowed.
     Tokens,
-    /// More output than it may print.
+    /// More output than allowed.
     Output,
-    /// A signal.
     Signal(i32),
 }
 
-/// Watches one reader.
 pub struct ReviewWatch<'a> {
-    /// Reads its output.
     pub reader: &'a mut dyn OutputReader,
     /// Signals to this process.
     pub signals: &'a Signals,
-    /// The most tokens and money, as far as they are limited.
+    /// The allowed tokens and money.
     pub allowance: Allowance<'a>,
-    /// The most bytes of output.
+    /// Allowed bytes of output.
     pub output: u64,
-    /// How many there were so far.
+    /// Bytes of output so far.
     pub printed: u64,
-    /// What it ended early for.
     pub halt: Option<Halt>,
 }
 

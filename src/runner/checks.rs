@@ -10,7 +10,7 @@ use super::process;
 use crate::checks::{LOOKED_AT, PASSED, ReviewCall, result, reviewed};
 use crate::engine::{Check, CheckResult};
 
-/// Runs one check in a shell in `folder` and returns how it ended.
+/// Runs one check in a shell in `folder`.
 ///
 /// The command line is the person's own, from their command line or their settings.
 pub fn run(
@@ -27,7 +27,7 @@ pub fn run(
     result(check, ran.map(|ran| (ran.status(), ran.printed)), limit)
 }
 
-/// Runs a review with this same program and returns what came of it.
+/// Runs a review with this same program.
 pub fn run_review(
     supervisor: &Path,
     check: &Check,

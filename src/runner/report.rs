@@ -24,7 +24,7 @@ use crate::engine::tasks::TaskList;
 use crate::feature::project::printable;
 use crate::session::messages::person::reviews;
 use crate::session::report::feature::write_proofs;
-use crate::session::report::session_loop::LoopFormState;
+use crate::session::report::session_loop::{LoopFormState, SessionLoop};
 use crate::store::receipts::{Receipts, only_done, scoreboard};
 use crate::text;
 use crate::world::WallTime;
@@ -189,6 +189,11 @@ impl RunnerReport {
         format!("{change}: {stands}, iteration {number}{limit}, {tokens} tokens, {when}")
     }
 
+    pub fn began_after(&self, earlier: &SessionLoop) -> bool {
+        let last_seen = earlier.record.as_ref().map(|record| record.seen_at.max(record.armed_at));
+        time_of(&self.state.started_at) > last_seen
+    }
+
     /// The loop has ended, or its state is unknown.
     fn is_gone(&self) -> bool {
         matches!(self.is, LoopFormState::Ended | LoopFormState::Unreadable)
@@ -244,7 +249,7 @@ impl RunnerReport {
                     state.pid
                 );
                 let _ = writeln!(text, "  Last sign of life: {}", since(&state.updated_at));
-                text.push_str("  Next: Run the same command again: it continues this loop.\n");
+                line(text, "Next", &self.next().unwrap_or_default());
             }
             _ if state.change_id.is_empty() => {
                 text.push_str("  Loop: nothing is written yet\n");
@@ -252,7 +257,7 @@ impl RunnerReport {
             _ => {
                 let _ = writeln!(text, "  Loop: {}{}", self.ended_as(), self.why());
                 let _ = writeln!(text, "  Ended: {}", since(&state.ended_at));
-                line(text, "Next", &printable(&self.next_step()));
+                line(text, "Next", &self.next().unwrap_or_default());
             }
         }
     }

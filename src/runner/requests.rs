@@ -1,6 +1,6 @@
-//! What a person asks of a running loop from another terminal: stop, pause, resume.
+//! A person's requests to a running loop from another terminal: stop, pause, resume.
 //!
-//! A request is a file in the state folder. The runner looks whether it is there, and opens it only then.
+//! A request is a file in the state folder. The runner looks whether the file is there, and opens it only then.
 
 use std::fs::File;
 use std::io;
@@ -16,30 +16,26 @@ use crate::store::write::{
 };
 use crate::world::{self, WallTime};
 
-/// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunnerRequest {
-    /// End the loop.
     Stop,
-    /// Begin no further iteration until it is taken back.
+    /// No further iteration begins until a [`Self::Resume`].
     Pause,
-    /// Take a pause back.
     Resume,
 }
 
-/// The requests to the loop of one change.
+/// The requests to one change's loop.
 #[derive(Clone, Debug)]
 pub struct Requests {
     folder: PathBuf,
 }
 
-/// What a request's file holds.
+/// The content of a request's file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct RequestFile {
-    /// The process of the runner that is meant, 0 for any runner.
+    /// The process of the runner that is meant; 0 for any runner.
     runner: u32,
-    /// When, in milliseconds since the Unix epoch.
     at: WallTime,
 }
 
@@ -47,12 +43,11 @@ const STOP: &str = "stop";
 const PAUSE: &str = "pause";
 
 impl Requests {
-    /// The requests in this state folder.
     pub fn of(folder: &Path) -> Self {
         Self { folder: folder.to_owned() }
     }
 
-    /// Writes a request down for the runner that works on the change now.
+    /// Writes a request for the runner that works on the change now.
     pub fn ask(&self, request: RunnerRequest) -> io::Result<()> {
         match request {
             RunnerRequest::Stop => self.write(STOP),
@@ -61,8 +56,7 @@ impl Requests {
         }
     }
 
-    /// What is asked of this process, a stop before a pause; `None` for nothing. Costs two looks
-    /// at names while nothing is.
+    /// The request to this process, a stop before a pause. Without a request this costs two looks at names.
     pub fn pending(&self) -> Option<RunnerRequest> {
         if self.asked(STOP).is_some() {
             return Some(RunnerRequest::Stop);
@@ -70,23 +64,23 @@ impl Requests {
         self.asked(PAUSE).map(|_| RunnerRequest::Pause)
     }
 
-    /// Returns since when this process is asked to pause, `None` when it is not.
+    /// The time of the request to pause this process.
     pub fn paused(&self) -> Option<WallTime> {
         self.asked(PAUSE)
     }
 
-    /// Returns since when a pause is asked for, of whichever process.
+    /// The time of a request to pause, for whichever process.
     pub fn pause_asked(&self) -> Option<WallTime> {
         read_asked(&self.folder.join(PAUSE)).map(|asked| asked.at)
     }
 
-    /// Takes a stop away once it is obeyed.
+    /// Removes an obeyed request to stop.
     pub fn clear_stop(&self) {
-        // A runner that begins forgets what is left; it is only litter.
+        // A leftover does no harm: a new runner forgets it.
         let _ = remove_if_there(&self.folder.join(STOP));
     }
 
-    /// Takes away what was asked of a runner that is gone.
+    /// Removes requests to a runner that is gone.
     pub(super) fn forget_all(&self) {
         self.clear_stop();
         let _ = remove_if_there(&self.folder.join(PAUSE));
@@ -98,7 +92,7 @@ impl Requests {
         let bytes = serde_json::to_vec(&RequestFile { runner, at: world::now() })?;
         let path = self.folder.join(name);
         match write_private(&path, &bytes, Flush::ToSystem) {
-            // Its name alone asks as well, and a full disk has room for that.
+            // The file's name alone asks, too, and a full disk has room for a name.
             Err(error) if is_full(&error) => {
                 open_or_create(&path, File::options().write(true).truncate(true)).map(|_| ())
             }
@@ -106,7 +100,7 @@ impl Requests {
         }
     }
 
-    /// When it was asked. A request to an earlier runner is none to this one.
+    /// The time of the request; `None` for one to an earlier runner.
     fn asked(&self, name: &str) -> Option<WallTime> {
         let asked = read_asked(&self.folder.join(name))?;
         let meant = asked.runner == 0 || asked.runner == std::process::id();
@@ -114,7 +108,7 @@ impl Requests {
     }
 }
 
-/// What a request's file holds; one that someone made by hand is meant for any runner.
+/// A file that somebody made by hand is meant for any runner.
 fn read_asked(path: &Path) -> Option<RequestFile> {
     if !path.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
         return None;

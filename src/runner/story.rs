@@ -1,5 +1,5 @@
-//! What happened in one iteration, from what is on the disk: its entry in the history, its prompt, and the log of the agent
-//! program, which is read by the same readers as while it ran.
+//! The story of one iteration, from the disk: its entry in the history, its prompt, and the agent program's log. The
+//! readers of the running program read the log again.
 
 mod steps;
 
@@ -27,21 +27,21 @@ use crate::mask::masked_text;
 use crate::store::read::{self, Problem};
 use steps::Steps;
 
-/// The most that is read of a log, in bytes: as much as a log may have.
+/// Bytes read of a log: as much as a log may have.
 const LOG: u64 = 66 << 20;
-/// The most that is read of a prompt, in bytes.
+/// Bytes read of a prompt.
 const PROMPT: u64 = 4 << 20;
-/// How much of a log is read at once, in bytes.
+/// Bytes of a log that are read at once.
 const PIECE: usize = 64 << 10;
-/// The most commits whose messages are asked for.
+/// Commits whose messages are asked for.
 const COMMITS: usize = 100;
 
-/// Which iteration a person wants to read.
+/// The iteration that a person wants to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhichIteration {
     /// The newest one with this number.
     Number(u32),
-    /// The last one that failed: the agent program failed or was cut short, or a check did.
+    /// The last failure: the agent program failed or was cut short, or a check failed.
     LastFailed,
 }
 
@@ -79,7 +79,7 @@ pub struct Story {
 }
 
 impl Story {
-    /// What happened in an iteration of a change; an error names the iterations that there are.
+    /// An error names the existing iterations.
     pub fn of(root: &Path, change: &str, which: WhichIteration) -> Result<Self> {
         let folder = find_state_folder(root, change)?;
         let Some(folder) = folder else {
@@ -92,10 +92,10 @@ impl Story {
         })?;
         let is_alive = matches!(holder(&folder), Ok(Some(_)));
         let (state, running) = read_state(&folder).ok().flatten().unwrap_or_default();
-        all.iterations.extend(running.map(|it| not_over(it, &state, is_alive)));
+        all.iterations.extend(running.map(|iteration| not_over(iteration, &state, is_alive)));
         let past = which.of(&all.iterations, change)?;
         let harness = match past.iteration.harness.as_str() {
-            // An older version did not write it down.
+            // An older version did not write the program down.
             "" => state.harness,
             known => known.to_owned(),
         };
@@ -123,7 +123,6 @@ impl Story {
         Ok(story)
     }
 
-    /// Reads what the agent program printed.
     fn read_log(&mut self, name: &str) -> Result<(), String> {
         let iteration = &self.past.iteration;
         if iteration.log.is_empty() {
@@ -135,15 +134,15 @@ impl Story {
         };
         let scratch = self.log.with_extension("none");
         let is_acp = name == "acp";
-        // There a kind of tool was denied as a whole, by the runner itself; the log has only the questions.
+        // The runner itself denied this kind of tool as a whole: the log has only the questions.
         let kinds = iteration.denied.iter().filter(|_| is_acp);
-        let kinds = kinds.map(|it| it.split(": ").next().unwrap_or_default().to_owned());
+        let kinds = kinds.map(|denied| denied.split(": ").next().unwrap_or_default().to_owned());
         let permissions = Permissions { deny: kinds.collect(), ..Permissions::default() };
         let order = AgentOrder {
             prompt: self.prompt.as_deref().unwrap_or_default(),
             model: None,
             version: "",
-            // Where the history names no denied tool, one that is missing was not denied.
+            // If the history names no denied tool, a missing tool was not denied.
             approval: match iteration.denied.as_slice() {
                 [_, ..] if !is_acp => Approval::Own,
                 _ => Approval::All,
@@ -163,7 +162,7 @@ impl Story {
         Ok(())
     }
 
-    /// Asks git for what it knows of the files and the commits; without it, their names are all that is shown.
+    /// Asks git about files and commits. Without git, only their names are shown.
     fn ask_git(&mut self, root: &Path) {
         let iteration = &self.past.iteration;
         let unknown = |commit: &String| CommitMessage { commit: commit.clone(), message: None };
@@ -172,12 +171,12 @@ impl Story {
         let newest = iteration.commits.len().saturating_sub(COMMITS);
         let subjects = git.subjects(&iteration.commits[newest..]).unwrap_or_default();
         for (commit, words) in subjects {
-            let known = self.messages.iter_mut().filter(|it| it.commit == commit);
-            known.for_each(|it| it.message = Some(masked_text(&words).into_owned()));
+            let known = self.messages.iter_mut().filter(|message| message.commit == commit);
+            known.for_each(|known| known.message = Some(masked_text(&words).into_owned()));
         }
         find_kept(&self.change, &mut self.past.iteration, &git);
         let iteration = &self.past.iteration;
-        // What was not committed is in no commit, except where the try did not come to its own end.
+        // Uncommitted work is in no commit, unless the iteration was cut short.
         let last = Some(&iteration.kept_as).filter(|name| !name.is_empty());
         let Some(last) = last.or(iteration.commits.last()) else { return };
         let from = git.commit_named(&iteration.head_at_start);
@@ -195,7 +194,7 @@ impl Story {
     }
 }
 
-/// The entry of an iteration that runs, or in which the runner was killed.
+/// The entry of an iteration that runs, or whose runner was killed.
 fn not_over(running: Iteration, state: &LoopState, is_alive: bool) -> Past {
     let words = if is_alive {
         "nothing is counted before its end"
@@ -207,8 +206,8 @@ fn not_over(running: Iteration, state: &LoopState, is_alive: bool) -> Past {
     Past { run_started_at: state.started_at.clone(), iteration }
 }
 
-/// Looks for what was kept of an iteration in which the runner was killed: the next one keeps it when the entry of the
-/// history is written.
+/// Finds the kept work of an iteration whose runner was killed: the next run keeps that work when it writes the
+/// history's entry.
 pub fn find_kept(change: &str, iteration: &mut Iteration, git: &Git) {
     if iteration.interrupted && iteration.kept_as.is_empty() {
         let began = time_of(&iteration.started).map(compact).unwrap_or_default();
@@ -218,7 +217,7 @@ pub fn find_kept(change: &str, iteration: &mut Iteration, git: &Git) {
 }
 
 impl WhichIteration {
-    /// The one that is meant of all that there are, oldest first.
+    /// The iteration that is meant, of all, oldest first.
     fn of<'a>(self, all: &'a [Past], change: &str) -> Result<&'a Past> {
         let change = printable(change);
         if all.is_empty() {
@@ -245,9 +244,8 @@ impl WhichIteration {
     }
 }
 
-/// Has a reader read a log again, as it read the output while the agent program ran; `is_words` where that prints words and no
-/// JSON. The number is how many bytes of the log are the agent program's, 0 where that is not known. An error in words when it
-/// cannot be read.
+/// Has a reader read a log again, as it read the running program's output. `is_words`: the program prints words and no
+/// JSON. The number: bytes of the log by the agent program, 0 if unknown. An error in words if the log cannot be read.
 pub fn read_again(
     reader: &mut dyn OutputReader,
     is_words: bool,
@@ -261,7 +259,7 @@ pub fn read_again(
     let (mut file, meta) = read::open(log).map_err(problem)?;
     let most = if bytes == 0 { LOG } else { bytes.min(LOG) };
     let mut line = |line: &[u8]| {
-        // Both outputs are in it; the agent programs that are known print one JSON object a line.
+        // The log has both outputs; known agent programs print one JSON object a line.
         let is_output = is_words || line.trim_ascii_start().starts_with(b"{");
         let stream = if is_output { Stream::Output } else { Stream::Errors };
         reader.line(stream, line, heard);
@@ -270,7 +268,7 @@ pub fn read_again(
         .map_err(|error| format!("the log cannot be read: {error}"))
 }
 
-/// Hands on the lines of the first `most` bytes of a file.
+/// Hands on the lines within the first `most` bytes.
 fn each_line(file: &mut File, most: u64, line: &mut dyn FnMut(&[u8])) -> std::io::Result<()> {
     file.seek(SeekFrom::Start(0))?;
     let mut rest = file.take(most);

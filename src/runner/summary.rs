@@ -1,5 +1,5 @@
-//! What a run of a loop came to, from its iterations as they are on the disk: what changed, what each finished task cost, and
-//! the commands with which a person reads it.
+//! The summary of a run, from its iterations on the disk: the changes, the cost of each finished task, and commands for
+//! reading the work.
 
 pub mod kept;
 pub mod killed;
@@ -23,44 +23,44 @@ use crate::store::receipts::{Receipt, Witness};
 use crate::text::{columns, narrow};
 use crate::world::WallTime;
 
-/// How wide a line is, in columns: 80 without the indent.
+/// Columns of a line: 80 without the indent.
 const WIDTH: usize = 73;
-/// How wide the names of the tasks of one line may be, in columns.
+/// Columns for the names of tasks in one line.
 const TASKS: usize = 24;
-/// The most lines on what tasks cost.
+/// Lines about the cost of tasks.
 const COSTS: usize = 4;
-/// The most refs of earlier tries that are named.
+/// Refs of earlier tries that are named.
 const KEPT: usize = 4;
-/// The most failed checks that are named.
+/// Failed checks that are named.
 const CHECKS: usize = 3;
-/// The most files whose lines are counted here: those that git does not know yet.
+/// Files whose lines are counted here, because git does not know them yet.
 const NEW_FILES: usize = 200;
-/// The most that is read of such a file, in bytes.
+/// Bytes read of such a file.
 const NEW_FILE: u64 = 1 << 20;
-/// How many letters a commit is named with.
+/// Letters of a commit's name.
 pub const SHORT: usize = 12;
 
 impl RunSummary {
-    /// What these iterations of one run came to, oldest first; `now` says that the run has just ended, so that what is
-    /// not committed is its work, too.
+    /// The summary of these iterations of one run, oldest first. `now`: the run has just ended, so uncommitted work is
+    /// its own.
     pub fn of(iterations: &[Iteration], worktree: &Path, git: Option<&Git>, now: bool) -> Self {
-        let first = iterations.first().map(|it| it.head_at_start.clone());
-        let commits: Vec<&String> = iterations.iter().flat_map(|it| &it.commits).collect();
-        let names = iterations.iter().flat_map(|it| &it.files);
+        let first = iterations.first().map(|iteration| iteration.head_at_start.clone());
+        let commits: Vec<&String> = iterations.iter().flat_map(|entry| &entry.commits).collect();
+        let names = iterations.iter().flat_map(|entry| &entry.files);
         let last = iterations.last();
-        let failed = last.into_iter().flat_map(|it| &it.checks).filter(|check| !check.passed);
-        let mut kept: Vec<String> = iterations.iter().map(|it| it.kept_as.clone()).collect();
-        // What one left is the next one's as well, as long as it stays the same.
+        let failed = last.into_iter().flat_map(|entry| &entry.checks).filter(|check| !check.passed);
+        let mut kept: Vec<String> = iterations.iter().map(|entry| entry.kept_as.clone()).collect();
+        // Work that one iteration left is the next one's, too, as long as it stays the same.
         kept.dedup();
         kept.retain(|name| git.is_some_and(|git| !name.is_empty() && git.has_kept(name)));
         let mut files: BTreeMap<PathBuf, FileLines> =
             names.map(|name| (PathBuf::from(name), FileLines::unknown(name))).collect();
         let mut summary = Self {
             from_commit: first.filter(|head| !head.is_empty()),
-            to_commit: commits.last().map(|it| (*it).clone()),
+            to_commit: commits.last().map(|commit| (*commit).clone()),
             commits: commits.len(),
             costs: costs(iterations),
-            failed_checks: failed.map(|it| format!("`{}`: {}", it.run, it.outcome)).collect(),
+            failed_checks: failed.map(|one| format!("`{}`: {}", one.run, one.outcome)).collect(),
             kept,
             ..Self::default()
         };
@@ -71,7 +71,7 @@ impl RunSummary {
         let sum = |of: fn(&FileLines) -> Option<JsonNumber>| {
             JsonNumber::from(summary.files.iter().filter_map(of).map(JsonNumber::get).sum::<u64>())
         };
-        (summary.lines_added, summary.lines_removed) = (sum(|it| it.added), sum(|it| it.removed));
+        (summary.lines_added, summary.lines_removed) = (sum(|of| of.added), sum(|of| of.removed));
         summary.commands = summary.commands_in(None).into_iter().flatten().collect();
         summary
     }
@@ -111,8 +111,8 @@ impl RunSummary {
         }
     }
 
-    /// The summary for a person: lines of at most 73 columns each. `elsewhere` is the folder where the commands are run
-    /// from another one.
+    /// Lines for a person, of at most 73 columns. `elsewhere` is the folder for the commands, if it is not the current
+    /// one.
     pub fn text(&self, elsewhere: Option<&Path>) -> Vec<String> {
         let mut text: Vec<String> = self.changed().into_iter().collect();
         text.extend(self.costs_in_words());
@@ -134,8 +134,7 @@ impl RunSummary {
         text
     }
 
-    /// Where the work is of tries that did not come to their own end, the newest first; `last` is what the run has left
-    /// unfinished itself, empty for nothing.
+    /// Where the work of unfinished tries is, newest first. `last` is this run's own unfinished work; empty for none.
     pub fn kept_in_words(&self, last: &str, elsewhere: Option<&Path>) -> Vec<String> {
         let git = git_in(elsewhere);
         let show = |name: &str| format!("{git} show {}", plain(name));
@@ -149,7 +148,7 @@ impl RunSummary {
             let what = if at == 0 { "Earlier tries:" } else { "" };
             text.push(format!("{what:<15}{}", show(name)));
         }
-        if let Some(folder) = earlier.get(shown).and_then(|it| Some(it.rsplit_once('/')?.0)) {
+        if let Some(folder) = earlier.get(shown).and_then(|name| Some(name.rsplit_once('/')?.0)) {
             let more = earlier.len() - shown;
             text.push(format!(
                 "               and {more} more: {git} for-each-ref {}",
@@ -170,10 +169,10 @@ impl RunSummary {
         }
         let number = |lines: Option<JsonNumber>| lines.map_or(0, JsonNumber::get);
         let mut files: Vec<_> = self.files.iter().collect();
-        // What was ticked is said elsewhere.
-        let is_list = |it: &FileLines| Path::new(&it.file).ends_with(TASKS_FILE);
-        files.sort_by_key(|it| {
-            (is_list(it), std::cmp::Reverse(number(it.added) + number(it.removed)))
+        // Ticks are told elsewhere.
+        let is_list = |file: &FileLines| Path::new(&file.file).ends_with(TASKS_FILE);
+        files.sort_by_key(|file| {
+            (is_list(file), std::cmp::Reverse(number(file.added) + number(file.removed)))
         });
         let mut line = format!("{head}:");
         for (at, lines) in files.iter().enumerate() {
@@ -190,7 +189,7 @@ impl RunSummary {
         Some(narrow(&line, WIDTH))
     }
 
-    /// What the tasks cost; nothing where that is all that the run cost.
+    /// The cost of tasks; empty if that is the whole cost of the run.
     fn costs_in_words(&self) -> Vec<String> {
         if self.costs.len() < 2 {
             return Vec::new();
@@ -204,7 +203,7 @@ impl RunSummary {
         lines
     }
 
-    /// The commands with which a person reads the commits, and all that changed; `None` for what there is not.
+    /// The commands that show the commits, and all changes; `None` for what does not exist.
     pub fn commands_in(&self, elsewhere: Option<&Path>) -> [Option<String>; 2] {
         let Some(from) = self.from_commit.as_deref() else { return [None, None] };
         let git = git_in(elsewhere);
@@ -221,7 +220,6 @@ impl RunSummary {
 }
 
 impl TaskCost {
-    /// The tasks, and what they cost.
     fn words(&self) -> String {
         let ids: Vec<&str> = self.tasks.iter().map(String::as_str).collect();
         let what = match ids.as_slice() {
@@ -252,46 +250,45 @@ impl TaskCost {
     }
 }
 
-/// Adds to the iterations in which the runner was killed the tasks that were ticked in them: they were judged only when the
-/// entry of the history was written. `own` are the ended iterations of one run, oldest first; `receipts` are those of its
-/// change.
+/// Adds ticked tasks to iterations whose runner was killed: they were judged when the history's entry was written.
+/// `own` are ended iterations of one run, oldest first; `receipts` belong to its change.
 pub fn add_left_ticks(own: &mut [Iteration], receipts: &[Receipt]) {
-    let known: BTreeSet<String> = own.iter().flat_map(|it| it.tasks_ticked.clone()).collect();
-    let began: Vec<Option<WallTime>> = own.iter().map(|it| time_of(&it.started)).collect();
-    for (place, it) in own.iter_mut().enumerate().filter(|(_, it)| it.interrupted) {
+    let known: BTreeSet<String> = own.iter().flat_map(|one| one.tasks_ticked.clone()).collect();
+    let began: Vec<Option<WallTime>> = own.iter().map(|one| time_of(&one.started)).collect();
+    for (place, cut) in own.iter_mut().enumerate().filter(|(_, entry)| entry.interrupted) {
         let Some(since) = began[place] else { continue };
         let next = began.get(place + 1).copied().flatten();
         let is_its = |receipt: &&Receipt| match receipt.by {
-            Witness::Iteration => receipt.iteration == it.n && receipt.at >= since,
-            // It has the number of the session's iteration.
+            Witness::Iteration => receipt.iteration == cut.n && receipt.at >= since,
+            // This receipt has the number of the session's iteration.
             Witness::Done => receipt.at >= since && next.is_none_or(|next| receipt.at < next),
             Witness::Stop | Witness::Review | Witness::Drop => false,
         };
         let its = receipts.iter().filter(is_its).map(|receipt| receipt.task.clone());
         let its: BTreeSet<String> = its.filter(|id| !known.contains(id)).collect();
-        it.tasks_ticked.extend(its);
+        cut.tasks_ticked.extend(its);
     }
 }
 
-/// What each finished task cost: the iterations in which none was finished belong to the next one.
+/// The cost of each finished task: iterations that finished none belong to the next task.
 fn costs(iterations: &[Iteration]) -> Vec<TaskCost> {
     let mut costs = Vec::new();
     let mut sum = TaskCost::default();
-    // A box that was opened again and ticked once more is finished in the last of these iterations.
+    // A task that was opened and ticked again is finished in the last of these iterations.
     let last: BTreeMap<&str, usize> = iterations
         .iter()
         .enumerate()
-        .flat_map(|(place, it)| it.tasks_ticked.iter().map(move |id| (id.as_str(), place)))
+        .flat_map(|(place, entry)| entry.tasks_ticked.iter().map(move |id| (id.as_str(), place)))
         .collect();
-    for (place, it) in iterations.iter().enumerate() {
-        let ticked: BTreeSet<&String> = it.tasks_ticked.iter().collect();
+    for (place, iteration) in iterations.iter().enumerate() {
+        let ticked: BTreeSet<&String> = iteration.tasks_ticked.iter().collect();
         let finished = ticked.into_iter().filter(|id| last[id.as_str()] == place);
         sum = sum.plus(&TaskCost {
             tasks: finished.cloned().collect(),
-            // One that met a usage limit has used something, and is no iteration.
-            iterations: u32::from(it.verdict != VerdictName::Wait),
-            seconds: it.seconds,
-            spent: it.spent(),
+            // An iteration at a usage limit has used something, but is not counted as an iteration.
+            iterations: u32::from(iteration.verdict != VerdictName::Wait),
+            seconds: iteration.seconds,
+            spent: iteration.spent(),
         });
         if !sum.tasks.is_empty() {
             costs.push(std::mem::take(&mut sum));
@@ -303,7 +300,7 @@ fn costs(iterations: &[Iteration]) -> Vec<TaskCost> {
     costs
 }
 
-/// Returns git as it is typed, in a folder that is not the current one.
+/// How git is typed for another folder.
 pub fn git_in(elsewhere: Option<&Path>) -> String {
     match elsewhere {
         Some(folder) => {
@@ -354,7 +351,7 @@ mod tests {
         let costs: Vec<(usize, u32, u64)> = summary
             .costs
             .iter()
-            .map(|it| (it.tasks.len(), it.iterations, it.spent.tokens.value))
+            .map(|cost| (cost.tasks.len(), cost.iterations, cost.spent.tokens.value))
             .collect();
         assert_eq!(costs, [(2, 2, 120), (1, 1, 3), (0, 1, 7)]);
         let text = summary.text(None);
@@ -374,10 +371,10 @@ mod tests {
         let run: Vec<Iteration> =
             (1..=300).map(|n| iteration(n, &[&format!("T{:03}", n % 20), "T000"], 1)).collect();
         let costs = summary(&run).costs;
-        let tasks: Vec<String> = costs.iter().flat_map(|it| it.tasks.clone()).collect();
+        let tasks: Vec<String> = costs.iter().flat_map(|cost| cost.tasks.clone()).collect();
         let named: BTreeSet<&String> = tasks.iter().collect();
         assert_eq!((tasks.len(), named.len()), (20, 20), "{tasks:?}");
-        assert_eq!(costs.iter().map(|it| it.iterations).sum::<u32>(), 300);
+        assert_eq!(costs.iter().map(|cost| cost.iterations).sum::<u32>(), 300);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The task list of a change, from iteration to iteration.
+//! A change's task list, from iteration to iteration.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,49 +13,48 @@ use crate::store::settled::read_settled;
 use crate::system::files::real_path;
 use crate::world::Deadline;
 
-/// How long to wait for someone who is writing it.
+/// The time to wait for another writer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A task list that a loop goes by.
+/// A loop's task list.
 #[derive(Clone, Debug)]
 pub struct Tasks {
-    /// The file.
     pub path: PathBuf,
     id: String,
-    /// Whether its optional tasks count.
+    /// Optional tasks count.
     optional: bool,
     /// The open tasks, a line each.
     open: String,
     hash: u64,
-    /// The list as it was last looked at, `None` where it could not be read.
+    /// The list at the last look; `None` if unreadable.
     looked: Option<TaskFile>,
-    /// Whether `open` has the open tasks of that list.
+    /// `open` has the open tasks of `looked`.
     is_compared: bool,
 }
 
-/// What the list says after an iteration.
+/// The list after an iteration.
 #[derive(Clone, Debug, Default)]
 pub struct TaskListUpdate {
     /// The list as evidence.
     pub work: Work,
-    /// Tasks that were open before and are ticked now, by id.
+    /// Ids of tasks that were open before and are ticked now.
     pub ticked: Vec<String>,
     /// Tasks that were open before and are gone or reworded.
     pub tampered: Tampered,
-    /// The first open task: id and title.
+    /// The id and title of the first open task.
     pub next: Option<(String, String)>,
-    /// Why the list cannot be read, `None` when it can, or is gone.
+    /// Why the list cannot be read; `None` if it can be, or is gone.
     pub problem: Option<String>,
 }
 
-/// How a list finds a task by its id, letter case ignored, without going through all of them.
+/// A quick search for tasks by id, without letter case.
 pub fn finder<'a>(list: &'a TaskList) -> impl Fn(&str) -> Option<&'a Task> {
     let by_id = list.by_id();
     move |id| by_id.get(id).map(|place| &list.tasks[*place]).or_else(|| list.find(id))
 }
 
-/// A folder that was a real path still is one: an agent may have put a link in its place, and what is behind
-/// that is not read and not written. A look-up that fails shows nothing.
+/// A folder that was a real path still is one. An agent may have put a link in its place: nothing behind the link is
+/// read or written. A failed look-up shows nothing.
 pub fn is_in_place(folder: &Path) -> bool {
     real_path(folder).map_or_else(
         |error| error.kind() != ErrorKind::NotFound,
@@ -74,8 +73,7 @@ impl TaskListUpdate {
 }
 
 impl Tasks {
-    /// The list of a change: in its folder, or at the root of the work tree (spec 001);
-    /// `None` where there is none.
+    /// The change's list in its folder, or at the root of the work tree (spec 001).
     pub fn of(change: &Change, optional: bool) -> Option<Self> {
         let path = change.tasks()?;
         Some(Self::new(path, &change.id, optional))
@@ -86,17 +84,17 @@ impl Tasks {
         Self { path, id, optional, open, hash: 0, looked: None, is_compared: false }
     }
 
-    /// The list as it was last looked at, `None` where it could not be read.
+    /// The list at the last look; `None` if unreadable.
     pub fn looked(&self) -> Option<&TaskFile> {
         self.looked.as_ref()
     }
 
-    /// The ids of the tasks that count as open.
+    /// Ids of tasks that count as open.
     pub fn open(&self) -> Vec<String> {
         self.open.lines().filter_map(|line| Some(line.split_once(' ')?.0.to_owned())).collect()
     }
 
-    /// Reads the list and returns what it says, and what became of the tasks that were open before.
+    /// Reads the list, and compares it with the tasks that were open before.
     pub fn look(&mut self) -> TaskListUpdate {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let deadline = Deadline::after(PATIENCE);
@@ -107,7 +105,7 @@ impl Tasks {
         }
         let before = self.looked.take();
         let file = match (found, before) {
-            // Bytes that are still the same are not parsed again.
+            // Equal bytes are not parsed again.
             (Ok(content), Some(before)) if before.bytes == content.bytes => before,
             (Ok(content), _) => {
                 self.is_compared = false;
@@ -118,7 +116,7 @@ impl Tasks {
                 let is_gone = matches!(problem, Problem::Missing);
                 let problem = (!is_gone).then(|| problem.to_string());
                 self.hash = problem.as_ref().map_or(0, |problem| hash_of(problem.as_bytes()));
-                // A list that is gone is not done.
+                // A missing list is not done.
                 let gone = Work::List { done: 0, open: 0 };
                 let work = if is_gone { gone } else { Work::Unreadable { hash: self.hash } };
                 return TaskListUpdate { work, problem, ..TaskListUpdate::default() };
@@ -136,7 +134,7 @@ impl Tasks {
         looked
     }
 
-    /// Reads the list again and returns what it says now. The tasks of these ids count as open, whatever their boxes say.
+    /// Reads the list again. Tasks of these ids count as open, whatever their boxes say.
     pub fn look_again(&mut self, open: &[String]) -> TaskListUpdate {
         let mut looked = self.look();
         let mut list = self.looked.as_ref().map(|file| file.list.clone()).unwrap_or_default();
@@ -148,20 +146,19 @@ impl Tasks {
         looked
     }
 
-    /// The folder of the list, also of one that the agent has put into the archive; `None` where there is none.
+    /// The folder of the list, even after the agent moved it into the archive.
     pub fn folder(&self) -> Option<PathBuf> {
-        let folder = || self.path.parent().filter(|it| is_in_place(it)).map(Path::to_owned);
+        let folder = || self.path.parent().filter(|folder| is_in_place(folder)).map(Path::to_owned);
         self.archived().or_else(folder)
     }
 
-    /// The folder that the agent has put the change into once it was done: `archive/<id>`, with a date in
-    /// front of it where OpenSpec does it.
+    /// The folder into which the agent moved the finished change: `archive/<id>`, with a date in front for OpenSpec.
     fn archived(&self) -> Option<PathBuf> {
-        let folder = self.path.parent().filter(|it| it.ends_with(&self.id) && !it.exists())?;
+        let folder = self.path.parent().filter(|old| old.ends_with(&self.id) && !old.exists())?;
         let archive = folder.parent()?.join("archive");
         let dated = |name: &str| {
             let date = name.strip_suffix(&self.id).and_then(|rest| rest.strip_suffix('-'));
-            date.is_some_and(|date| date.bytes().all(|it| it.is_ascii_digit() || it == b'-'))
+            date.is_some_and(|date| date.bytes().all(|sign| sign.is_ascii_digit() || sign == b'-'))
         };
         let entries = std::fs::read_dir(&archive).into_iter().flatten().flatten();
         let mut names: Vec<String> =
@@ -169,10 +166,10 @@ impl Tasks {
         names.retain(|name| *name == self.id || dated(name));
         names.sort();
         // The latest date comes last.
-        names.pop().map(|name| archive.join(name)).filter(|it| is_in_place(it))
+        names.pop().map(|name| archive.join(name)).filter(|folder| is_in_place(folder))
     }
 
-    /// A hash of the list as it was last read.
+    /// A hash of the list at the last look.
     pub fn hash(&self) -> u64 {
         self.hash
     }

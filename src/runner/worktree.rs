@@ -1,4 +1,4 @@
-//! The files of the work tree, and which of them an iteration changed.
+//! The files of a work tree, and those that an iteration changed.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,37 +9,37 @@ use crate::evidence::tree::is_own;
 use crate::system::names;
 use crate::world::{Stopwatch, WallTime};
 
-/// The longest that one look may take: a run of an agent takes minutes, not milliseconds.
+/// The limit of one look: an agent's run takes minutes, not milliseconds.
 const LIMIT: Duration = Duration::from_secs(3);
 
-/// The most files and folders that one look takes in: 100 bytes of memory each.
+/// Files and folders in one look, at 100 bytes of memory each.
 const MOST: usize = 100_000;
 
-/// What the files contained at one moment.
+/// The files at one moment.
 ///
-/// In a tree that is too large to look through, only the files that git calls dirty are known.
+/// In a tree that is too large to look through, only files that git calls dirty are known.
 #[derive(Clone, Debug)]
 pub struct WorkTreeFiles {
     contents: Contents,
-    /// Whether only the files are known that git calls dirty.
+    /// Only files that git calls dirty are known.
     pub by_git: bool,
-    /// How long ago the look began.
+    /// The beginning of the look.
     pub clock: Stopwatch,
-    /// Whether nothing at all could be seen: too many files, and no git.
+    /// Nothing could be seen: too many files, and no git.
     pub blind: bool,
 }
 
-/// What is different in a work tree.
+/// The differences in a work tree.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ChangedPaths {
-    /// Files that are new, gone or different, in the order of their names.
+    /// New, missing and changed files, by name.
     pub files: Vec<PathBuf>,
     /// The same in other work trees, and logs of repositories in this one.
     pub aside: Vec<PathBuf>,
 }
 
 impl WorkTreeFiles {
-    /// The files of a work tree as they are now; what nobody has touched since an earlier look is not read again.
+    /// The files now. Files untouched since an earlier look are not read again.
     pub fn of(
         root: &Path,
         git: Option<&Git>,
@@ -63,10 +63,9 @@ impl WorkTreeFiles {
         }
     }
 
-    /// What contains something else than before.
     pub fn changed_since(&self, before: &Self) -> ChangedPaths {
         let mut changed = ChangedPaths::default();
-        // What git does not name has not changed: it is not gone.
+        // A file that git does not name has not changed: it is not gone.
         let can_be_gone = self.by_git == before.by_git;
         for (file, is_gone, is_aside) in self.contents.changed_places(&before.contents) {
             if can_be_gone || !is_gone {
@@ -77,7 +76,7 @@ impl WorkTreeFiles {
         changed
     }
 
-    /// A number that is another one when any file contains something else.
+    /// A number that differs if any file differs.
     pub fn hash(&self) -> u64 {
         self.contents.hash()
     }

@@ -1,10 +1,9 @@
-//! Taking over: a loop whose session is gone continues in another one, with its contract, its ledger
-//! and its notes.
+//! Adopting: the loop of a session that is gone continues in another session, with its contract, its ledger and its
+//! notes.
 //!
 //! The new record is written first and counts for nothing. One write then moves the loop: the new session is named in the old
-//! record of a task's loop, in the pin of a feature's loop, or in the claim where no person armed that one. A process that dies
-//! before this write leaves the loop where it was; one that dies after it has moved the loop. Never do two sessions have the
-//! loop, and never none.
+//! record of a task's loop, or in the pin of a feature's loop. A process that dies before this write leaves the loop where it
+//! was; one that dies after it has moved the loop. Never do two sessions have the loop, and never none.
 
 use std::fmt::Write;
 use std::io;
@@ -19,79 +18,73 @@ use crate::session::arm::task::TASK_FILE;
 use crate::session::counted::as_counted;
 use crate::session::messages::task as messages;
 use crate::session::record::{length_of, path_of};
-use crate::session::select::{drives, live};
+use crate::session::select::live;
 use crate::session::{life, pinned};
 use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
-use crate::store::loops::{Adopted, Claim, LastMessage, Loops, Record, Session};
+use crate::store::loops::{Adopted, LastMessage, Loops, Record, Session};
 use crate::store::names::{JournalEvent, LoopKind};
+use crate::store::pins::PinKey;
 use crate::store::read;
 use crate::store::undo::Undo;
 use crate::store::write::{Flush, write_private};
 use crate::text::age;
 use crate::world;
 
-/// The most that is read of a file that moves with the loop, in bytes.
+/// Bytes of a file that moves with the loop.
 const MOST: u64 = 4 << 20;
 
-/// Who takes a loop over, and which.
 #[derive(Clone, Copy, Debug)]
 pub struct Adopter<'a> {
-    /// The session that takes it over.
     pub session: &'a str,
-    /// Its transcript, `None` where nobody knows it.
+    /// `None` if unknown.
     pub transcript: Option<&'a Path>,
-    /// The session that has it, or the beginning of its id; `None` for the only one left behind.
+    /// The loop's session, or the beginning of its id; `None` for the only loop left behind.
     pub from: Option<&'a str>,
-    /// Whether a session that may still be there loses its loop as well.
     pub silence: Silence,
-    /// What becomes of a live loop that the adopter has.
     pub own: OwnLoop,
 }
 
-/// Which sessions a loop may be taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silence {
-    /// One that gave no sign of life for an hour.
+    /// A session without a sign of life for an hour.
     Needed,
-    /// Any.
+    /// Any session.
     Waived,
 }
 
-/// What becomes of the loop that the adopting session has.
+/// The fate of a live loop that the adopting session has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnLoop {
-    /// It stays, and nothing is taken over.
+    /// It stays, and no loop is adopted.
     Stays,
-    /// It ends.
     Ends,
 }
 
-/// A loop that was taken over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// What the agent has to know.
+    /// The text for the agent.
     pub contract: String,
     /// The line for the person.
     pub line: String,
 }
 
-/// Moves a loop into the adopter's session and returns what is said about it; on any refusal all
-/// stays as it is.
+/// Moves a loop into the adopter's session. A refusal changes nothing.
 pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> {
     Settings::to_arm(&project.root)?;
     let loops = Loops::of(&project.root);
     let from = meant(&loops, adopter)?;
-    // Only who holds the lock of the project ever holds two sessions.
+    // Only the holder of the project's lock holds two sessions.
     let _lock = loops.lock()?;
     let old = loops.session(&from)?;
     let new = loops.session(adopter.session)?;
     let gone = || Refusal::NoLoop(format!("session {from} has no loop any more"));
     let record = old.record()?;
     let record = record.filter(|record| record.ledger.is_live()).ok_or_else(gone)?;
-    // A claim that cannot be opened says nothing about whose the loop is.
-    let claim = loops.read_claim(&record.about)?;
-    if !drives(claim.as_ref(), &record) {
+    // A pin that cannot be read says nothing about whose the loop is.
+    let is_feature = record.kind != LoopKind::Task;
+    let pin = if is_feature { loops.pin(&record.about)? } else { None };
+    if pin.as_ref().is_some_and(|pin| !pin.is_live_in(&record.session)) {
         return Err(gone());
     }
     if adopter.silence == Silence::Needed && !is_left_behind(&loops, &record) {
@@ -102,7 +95,7 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
         return Err(Refusal::new(what, "if that session is really gone, add --force"));
     }
     let own = new.record()?;
-    // Refused is refused: until the loop has moved, whatever fails puts every file back.
+    // Refused means unchanged: until the loop has moved, a failure puts every file back.
     let mut undo = Undo::default();
     for path in [old.record_path(), new.record_path(), new.open_tasks_path(), new.path(TASK_FILE)] {
         undo.remember(&path)?;
@@ -115,21 +108,16 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
         replaced = Some(replace(&loops, &own, &mut undo)?);
     }
     let arrived = prepare(&old, &new, &record, adopter)?;
-    let root = &project.root;
-    let carried = pinned::carry(root, &record, adopter.session)?;
-    let mut left = record;
-    if let Err(error) = move_over(&loops, &old, &mut left, claim, adopter.session) {
-        // Where its pin cannot be put back, the loop has moved all the same.
-        if carried.is_none_or(|pin| pinned::carry_back(root, &pin).is_ok()) {
-            return Err(error.into());
-        }
+    let left = left_for(adopter.session, record);
+    if is_feature {
+        undo.remember(&loops.pins().path(PinKey::Feature(&left.about)))?;
+        loops.pins().take(&arrived)?;
+    } else {
+        old.save(&left)?;
     }
-    // From here on it has moved; what follows only tidies up.
+    // The loop has moved; the rest only tidies up.
     undo.keep();
     let tidied = tidy(&old, &new, &left, &arrived, replaced);
-    if tidied.is_ok() {
-        pinned::unpin(&project.root, &left);
-    }
     let contract = contract(project, &arrived, &new);
     let (number, about) = (arrived.ledger.iterations, printable(&arrived.about));
     let mut line = format!("Loop taken over from session {from} at iteration {number}: {about}.");
@@ -139,12 +127,12 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     Ok(Taken { contract, line })
 }
 
-/// The live loops of other sessions whose session is gone, or has been silent for an hour.
+/// Live loops of other sessions that are gone, or silent for an hour.
 pub fn orphans(loops: &Loops, session: Option<&str>) -> Vec<Record> {
-    others(loops, session).into_iter().filter(|it| is_left_behind(loops, it)).collect()
+    others(loops, session).into_iter().filter(|record| is_left_behind(loops, record)).collect()
 }
 
-/// Whether the loop's session is gone, or has been silent for an hour.
+/// The loop's session is gone, or has been silent for an hour.
 fn is_left_behind(loops: &Loops, record: &Record) -> bool {
     life::of(loops, record).leaves_behind(record)
 }
@@ -155,7 +143,6 @@ fn others(loops: &Loops, session: Option<&str>) -> Vec<Record> {
     others
 }
 
-/// The session whose loop is meant.
 fn meant(loops: &Loops, adopter: Adopter<'_>) -> Result<String, Refusal> {
     let mut candidates = others(loops, Some(adopter.session));
     let is_left = |record: &Record| is_left_behind(loops, record);
@@ -193,7 +180,7 @@ fn meant(loops: &Loops, adopter: Adopter<'_>) -> Result<String, Refusal> {
     }
 }
 
-/// Returns loops as lines for a person, one each.
+/// A line for a person for each loop.
 pub fn list(records: &[Record]) -> String {
     let line = |record: &Record| {
         let silent = age(record.silent_for());
@@ -202,7 +189,7 @@ pub fn list(records: &[Record]) -> String {
     records.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Writes all that the new session needs; none of it counts before the loop has left the old one.
+/// Writes the files of the new session; they count once the loop has left the old one.
 fn prepare(
     old: &Session,
     new: &Session,
@@ -237,28 +224,17 @@ fn prepare(
     Ok(arriving)
 }
 
-/// The one write that moves the loop.
-fn move_over(
-    loops: &Loops,
-    old: &Session,
-    left: &mut Record,
-    claim: Option<Claim>,
-    to: &str,
-) -> io::Result<()> {
-    let claim = Claim {
-        session: Some(to.to_owned()),
-        armed_at: left.armed_at,
-        ..claim.unwrap_or_default()
-    };
+/// The record of the session that has lost the loop to this one.
+fn left_for(to: &str, mut left: Record) -> Record {
     let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
     left.ledger.ended = ends(&left.ledger, &seen);
     left.words = format!("session {to} took it over");
     left.unnotified = true;
     to.clone_into(&mut left.moved_to);
-    if left.kind == LoopKind::Task { old.save(left) } else { loops.write_claim(&claim) }
+    left
 }
 
-/// Says on both sides what has happened; the loop has moved without it, too.
+/// Notes the move on both sides; the loop has moved without these notes, too.
 fn tidy(
     old: &Session,
     new: &Session,
@@ -276,7 +252,7 @@ fn tidy(
     new.note(&arrived.entry(JournalEvent::Adopted, &words))
 }
 
-/// What the agent of the new session has to know.
+/// The text for the agent of the new session.
 fn contract(project: &Project, record: &Record, folder: &Session) -> String {
     let from = record.adopted.as_ref().map_or("", |adopted| adopted.from.as_str());
     let at = record.ledger.iterations;

@@ -1,4 +1,4 @@
-//! Cancelling: disarm first, then remove the state file; progress notes and journal stay (spec 003, US-4).
+//! Canceling: disarm first, then remove the state file. Progress notes and journal stay (spec 003, US-4).
 
 use std::fs;
 use std::time::Duration;
@@ -18,19 +18,19 @@ use crate::store::read::Problem;
 use crate::text::counted;
 use crate::world::Deadline;
 
-/// A canceled loop, as it was before it was cleaned up.
+/// The canceled loop, as it was before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CancelledFeature {
-    /// What it was: feature, phase, task, iterations.
+    /// Feature, phase, task, iterations.
     pub summary: String,
-    /// What was removed and what was kept.
+    /// The files that were removed and kept.
     pub cleanup: String,
-    /// The name of the end that the loop had before, empty when this cancel ended it.
+    /// The loop's earlier end; empty if this cancel ended it.
     pub ended_before: String,
 }
 
 impl CancelledFeature {
-    /// Returns in one sentence what became of the loop.
+    /// One sentence about the fate of the loop.
     pub fn headline(&self) -> String {
         match self.ended_before.as_str() {
             "" => "Loop cancelled.".to_owned(),
@@ -42,19 +42,20 @@ impl CancelledFeature {
     }
 }
 
-/// What a feature's loop is like, for people: feature, phase, task, iterations, or that there is none.
+/// A feature's loop for people: feature, phase, task, iterations, or that there is none.
 pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
     let snapshot = FeatureSnapshot::read(feature)?;
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     let loops = Loops::of(&project.root);
-    let (claim, record) = (loops.claim(&feature.name), loops.of_feature(&feature.name));
+    let (pin, record) =
+        (loops.found(&feature.name).ok().flatten(), loops.of_feature(&feature.name));
     let mut snapshot = snapshot.under(&standing, record.as_ref(), Deadline::after(Duration::ZERO));
     let refused = record.iter().flat_map(|record| refused(project, feature, record));
     snapshot.open_again(&refused.collect::<Vec<_>>());
     let place = snapshot.place();
     let done = if place.named { place.words() } else { place.done.to_string() };
     // Counted from 1 in the state file, which alone knows where no loop of this program ran.
-    let iterations = match (&claim, record) {
+    let iterations = match (&pin, record) {
         (None, None) => snapshot.state.global_iteration(),
         (_, record) => record.map_or(0, |record| record.ledger.iterations),
     };
@@ -78,7 +79,7 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
     Some(text)
 }
 
-/// Ends a session's task loop and returns what the person reads; `None` when it has none that lives.
+/// Ends a session's ralph loop. The result: the text for the person, or `None` without a live loop.
 pub fn cancel_task(loops: &Loops, session: &str) -> Result<Option<String>, Refusal> {
     let ended = end_task(loops, session, Demand::Cancelled, EndNotice::Done)
         .map_err(|error| Refusal::NotEnded(error.to_string()))?;
@@ -90,21 +91,21 @@ pub fn cancel_task(loops: &Loops, session: &str) -> Result<Option<String>, Refus
     }))
 }
 
-/// Ends a feature's loop and removes its state file in one step; returns what it was.
+/// Ends a feature's loop and removes its state file in one step.
 ///
-/// The claim stays as a tombstone, so that no stop under way brings the loop back.
+/// The pin stays, so that no stop under way brings the loop back.
 pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledFeature, Refusal> {
     let loops = Loops::of(&project.root);
     let before = summary(project, feature);
-    let claim = loops.claim(&feature.name);
-    let is_over = claim.is_none_or(|claim| claim.closed.is_some());
+    let found = loops.found(&feature.name);
+    let is_over = found.is_ok_and(|pin| pin.is_none_or(|pin| pin.ended.is_some()));
     if before.is_none() && is_over {
         return Err(Refusal::NoLoop(format!(
             "nothing to cancel: feature `{}` has no loop and no state file",
             feature.name
         )));
     }
-    // A program that writes the task log finishes first; one that does not end holds up no cancel.
+    // A program that writes the task log finishes first; one that hangs delays no cancel.
     let _books = loops.feature_lock(&feature.name, &feature.folder, PATIENCE).ok();
     let cancelled = Observation { demand: Some(Demand::Cancelled), ..Observation::default() };
     let ended = end_feature(project, feature, None, &cancelled, EndNotice::Done)
@@ -123,8 +124,8 @@ pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledF
     }
     let summary = before.unwrap_or_else(|| format!("Feature: {}", feature.name));
     // Read again: whoever had it may have ended it in the meantime.
-    let closed = loops.claim(&feature.name).and_then(|claim| claim.closed);
-    let ended_before =
-        closed.filter(|_| ended.is_none()).map_or_else(String::new, |it| it.as_str().to_owned());
+    let end = loops.pin(&feature.name).ok().flatten().and_then(|pin| pin.ended);
+    let end = end.filter(|_| ended.is_none());
+    let ended_before = end.map_or_else(String::new, |end| end.reason.name().to_owned());
     Ok(CancelledFeature { summary, cleanup, ended_before })
 }

@@ -1,60 +1,50 @@
-//! A feature in execution that no session drives, or another one: it is claimed, or the stop is allowed.
+//! A feature in execution that no session drives, or another one: this session takes it, or may stop.
 
 use std::io;
 
 use super::context::{StopContext, waiting_answer};
 use super::observe::feature::observe;
-use crate::engine::{Evaluation, UnchangedFiles, Verdict, evaluate};
+use crate::engine::{Evaluation, TerminalReason, UnchangedFiles, Verdict, evaluate};
 use crate::evidence::commits;
-use crate::feature::project::{Feature, Project};
+use crate::evidence::task_list::TASKS;
+use crate::feature::project::Feature;
 use crate::feature::snapshot::FeatureSnapshot;
-use crate::hosts::{HookAnswer, HookEvent};
-use crate::session::end::complete_end;
+use crate::hosts::HookAnswer;
 use crate::session::record::new_record;
 use crate::session::{life, pinned};
 use crate::store::journal::Entry;
-use crate::store::loops::{Claim, Loops, Record};
-use crate::store::names::{ArmedBy, EndName, JournalEvent};
-use crate::store::pins::Pin;
+use crate::store::loops::{Loops, Record};
+use crate::store::names::{ArmedBy, JournalEvent};
+use crate::store::pins::{Pin, PinnedEnd};
 use crate::world;
 
-/// What becomes of a stop in a session that has no live loop.
 pub enum Unowned {
-    /// It is answered.
     Answer(HookAnswer),
-    /// The session has a loop now.
     HasLoop(Option<Box<FeatureSnapshot>>),
 }
 
-/// A feature in execution that this session does not drive: another session's, finished, or to be claimed.
-pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
+/// A feature in execution that this session does not drive: another session's, finished, or to be taken. `earlier` is this session's
+/// last loop.
+pub fn unowned(context: &StopContext<'_>, earlier: Option<&Record>) -> io::Result<Unowned> {
     let StopContext { project, loops, event, deadline, .. } = context;
     let feature = match project.current_feature() {
         Ok(Some(feature)) => feature,
         Ok(None) => return Ok(Unowned::Answer(HookAnswer::silent())),
         Err(lost) => return Ok(Unowned::Answer(HookAnswer::silent().log(&lost.to_string()))),
     };
-    let claim = match loops.noted_claim(&feature.name)? {
-        // What was armed costs a session that is only beside the loop no look.
-        Some(noted) if noted.is_of_other(&event.session) => Some(noted),
-        noted => loops.as_armed(&feature.name, noted),
+    let pin = loops.pin(&feature.name)?;
+    if pin.as_ref().is_some_and(|pin| is_untold(pin, earlier, &event.session)) {
+        let _lock = loops.lock()?;
+        take(context, &feature)?;
+        return Ok(Unowned::HasLoop(None));
+    }
+    let beside = |pin: Option<&Pin>| {
+        let answer = allowed(pin?, earlier, &event.session)?;
+        note_allowed(loops, pin?, earlier, &event.session);
+        Some(Unowned::Answer(answer))
     };
-    let earlier = loops.peek(&event.session);
-    let over = |claim: &Claim| allowed(claim, earlier.as_ref(), &event.session);
-    if let Some((claim, answer)) = claim.as_ref().and_then(|it| Some((it, over(it)?))) {
-        if complete_end(loops, claim, &event.session)? {
-            return Ok(Unowned::HasLoop(None));
-        }
-        // The process that ended the loop may have been killed before its claim was closed.
-        match earlier.as_ref().filter(|_| claim.closed.is_none()) {
-            Some(record) => {
-                pinned::unpin(&project.root, record);
-                let _closed = close_claim(loops, record, None);
-                note_allowed(loops, loops.claim(&feature.name).as_ref(), &event.session);
-            }
-            None => note_allowed(loops, Some(claim), &event.session),
-        }
-        return Ok(Unowned::Answer(answer));
+    if let Some(answer) = beside(pin.as_ref()) {
+        return Ok(answer);
     }
     let Some(snapshot) =
         FeatureSnapshot::read_by(&feature, *deadline).filter(FeatureSnapshot::in_execution)
@@ -64,9 +54,13 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
     if let Err(error) = snapshot.opened() {
         return Ok(Unowned::Answer(HookAnswer::silent().log(&error.to_string())));
     }
+    let pin = pin.or_else(|| loops.noted(&feature.name));
+    if let Some(answer) = beside(pin.as_ref()) {
+        return Ok(answer);
+    }
     // Whether anything would be said at all is known without writing a byte.
-    let mut trial = fresh_record(project, &feature, claim.as_ref(), earlier.as_ref(), event);
-    let standing = pinned::standing(&project.root, &trial);
+    let mut trial = fresh_record(context, &feature, pin.as_ref(), earlier);
+    let standing = pinned::standing_by(&project.root, &trial, Ok(pin));
     let snapshot = snapshot.under(&standing, None, *deadline);
     let seen = observe(&snapshot, event, &mut trial);
     let contract = snapshot.contract(&standing);
@@ -77,137 +71,106 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
         return Ok(Unowned::Answer(waiting_answer(&waiting)));
     }
     let _lock = loops.lock()?;
-    let claim = loops.read_claim(&feature.name)?;
-    if let Some(answer) = claim_feature(context, &feature, claim.as_ref())? {
+    if let Some(answer) = take(context, &feature)? {
         return Ok(Unowned::Answer(answer));
     }
     Ok(Unowned::HasLoop(Some(Box::new(snapshot))))
 }
 
-/// Silence with a line for the log when a claim is closed or another session's.
+/// Silence with a line for the log where a loop has ended or is another session's.
 ///
-/// `earlier` is this session's last loop: a claim that this session has had since the same arming has ended with it.
-fn allowed(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<HookAnswer> {
+/// `earlier` is this session's last loop: where the pin is of the same arming, it has ended with it.
+fn allowed(pin: &Pin, earlier: Option<&Record>, session: &str) -> Option<HookAnswer> {
+    let is_own = pin.session == session;
     let ended = earlier
-        .filter(|_| claim.session.as_deref() == Some(session))
-        .filter(|record| record.about == claim.about && record.armed_at == claim.armed_at)
-        .and_then(|record| record.ledger.ended.as_ref().map(EndName::of));
-    if let Some(reason) = claim.closed.clone().or(ended) {
+        .filter(|record| is_own && record.about == pin.about && record.armed_at == pin.armed_at)
+        .and_then(|record| record.ledger.ended.as_ref());
+    if let Some(reason) = pin.ended.as_ref().map(|end| &end.reason).or(ended) {
         let line = format!(
-            "The loop of feature {} has ended ({reason}); /speckit:implement starts a new one",
-            claim.about
+            "The loop of feature {0} has ended ({1}); /speckit:implement {0} starts a new one",
+            pin.about,
+            reason.name()
         );
         return Some(HookAnswer::silent().log(&line));
     }
-    let owner = claim.session.as_deref().filter(|owner| *owner != session)?;
+    let owner = Some(&pin.session).filter(|owner| !owner.is_empty() && !is_own)?;
     let line = format!(
-        "Feature {} is driven by session {owner}; this session may stop. /speckit:implement --force takes it over",
-        claim.about
+        "Feature {0} is driven by session {owner}; this session may stop. /speckit:implement {0} --force takes it over",
+        pin.about
     );
     Some(HookAnswer::silent().log(&line))
 }
 
-/// Notes that a session stopped beside the loop of another one, for a person who wonders why.
-fn note_allowed(loops: &Loops, claim: Option<&Claim>, session: &str) {
-    let Some(claim) = claim.filter(|claim| claim.closed.is_none()) else { return };
-    let owner = claim.session.as_deref().filter(|owner| *owner != session);
-    // No stop waits for a note, or fails without it.
-    let _noted = owner.map(|owner| loops.note_let_go(session, &claim.about, owner));
+/// Whether the loop ended before its session had a record of it, and the person has to hear of that. Whoever cancels knows of it.
+fn is_untold(pin: &Pin, earlier: Option<&Record>, session: &str) -> bool {
+    let is_end = |end: &PinnedEnd| end.reason != TerminalReason::Cancelled;
+    pin.session == session
+        && pin.ended.as_ref().is_some_and(is_end)
+        && earlier.is_none_or(|record| record.armed_at < pin.armed_at)
+}
+
+/// Notes that a session stopped beside the loop of another one, for a person who wonders why; or that its own loop has ended,
+/// where a full disk had no room for that. No stop waits for a note, or fails without it.
+fn note_allowed(loops: &Loops, pin: &Pin, earlier: Option<&Record>, session: &str) {
+    let ended = earlier.and_then(|record| Some((record, record.ledger.ended.as_ref()?)));
+    let _noted = match ended.filter(|_| pin.session == session) {
+        _ if pin.ended.is_some() => Ok(()),
+        Some((record, reason)) => loops.end_pin(record, reason, &record.words),
+        None => loops.note_let_go(session, &pin.about, &pin.session),
+    };
 }
 
 /// Binds the feature to this session, unless another stop of the same session has just done it; the answer where that one has
-/// ended the loop as well. The loop is this session's once its claim says so, or its pin where a person armed the loop.
-fn claim_feature(
-    context: &StopContext<'_>,
-    feature: &Feature,
-    claim: Option<&Claim>,
-) -> io::Result<Option<HookAnswer>> {
-    let StopContext { project, loops, event, .. } = *context;
+/// ended the loop as well. The loop is this session's once its pin says so.
+fn take(context: &StopContext<'_>, feature: &Feature) -> io::Result<Option<HookAnswer>> {
+    let StopContext { loops, event, .. } = *context;
+    let pin = loops.found(&feature.name)?.or_else(|| loops.noted(&feature.name));
     let folder = loops.session(&event.session)?;
     let earlier = folder.record()?;
-    if let Some(answer) = claim.and_then(|it| allowed(it, earlier.as_ref(), &event.session)) {
+    let (earlier, session) = (earlier.as_ref(), event.session.as_str());
+    let known = pin.as_ref().filter(|pin| !is_untold(pin, earlier, session));
+    if let Some(answer) = known.and_then(|pin| allowed(pin, earlier, session)) {
         return Ok(Some(answer));
     }
-    let is_own = claim.is_some_and(|claim| claim.session.as_ref() == Some(&event.session));
+    let is_own = pin.as_ref().is_some_and(|pin| pin.session == event.session);
     let is_live = |record: &Record| record.ledger.is_live() && record.about == feature.name;
-    if is_own && earlier.as_ref().is_some_and(is_live) {
+    if is_own && earlier.is_some_and(is_live) {
         return Ok(None);
     }
-    let record = fresh_record(project, feature, claim, earlier.as_ref(), event);
-    loops.write_claim(&Claim {
-        session: Some(event.session.clone()),
-        about: feature.name.clone(),
-        folder: feature.relative.clone(),
-        armed_at: record.armed_at,
-        commits_from: Some(record.commits_read),
-        commits_line: record.commits_line,
-        ..claim.cloned().unwrap_or_default()
-    })?;
+    let record = fresh_record(context, feature, pin.as_ref(), earlier);
     folder.save(&record)?;
-    if record.armed_by == ArmedBy::Terminal {
-        pinned::bind(&project.root, &record)?;
+    if pin.is_some_and(|pin| pin.ended.is_some()) {
+        return Ok(None);
     }
+    loops.pins().take(&record)?;
     life::note(loops, &event.session, event.transcript.as_deref());
     let armed_by = &record.armed_by;
     let words = format!("the first session that stopped took the loop (armed by {armed_by})");
     folder.note(&Entry::now(JournalEvent::Claimed, &feature.name, 0, &words)).map(|()| None)
 }
 
-/// A record with an empty ledger; `earlier` is the session's last loop, which has ended.
+/// A record with an empty ledger. `earlier` is the session's last loop, which has ended.
 fn fresh_record(
-    project: &Project,
+    context: &StopContext<'_>,
     feature: &Feature,
-    claim: Option<&Claim>,
+    pin: Option<&Pin>,
     earlier: Option<&Record>,
-    event: &HookEvent,
 ) -> Record {
-    let by = match claim {
-        Some(claim) if claim.armed_by != ArmedBy::default() => claim.armed_by.clone(),
-        Some(claim) if claim.session.is_none() => ArmedBy::Terminal,
-        _ => ArmedBy::Claim,
-    };
-    // Earlier commits are no work of this loop.
-    let (commits_from, commits_line) = if let Some(claim) = claim {
-        (claim.commits_from, claim.commits_line)
-    } else {
+    let StopContext { project, event, .. } = *context;
+    let by = pin.map_or(ArmedBy::Claim, |pin| pin.armed_by.clone());
+    let pin = pin.cloned().unwrap_or_else(|| {
+        // Earlier commits are no work of this loop.
         let log = commits::log_place(&project.root);
-        (Some(log.length), log.line)
-    };
-    let claim = Claim {
-        about: feature.name.clone(),
-        folder: feature.relative.clone(),
-        armed_at: claim.map_or_else(world::now, |claim| claim.armed_at),
-        commits_from,
-        commits_line,
-        ..Claim::default()
-    };
+        let (commits_from, commits_line) = (Some(log.length), log.line);
+        Pin { armed_at: world::now(), commits_from, commits_line, ..Pin::default() }
+    });
+    let (about, list) = (feature.name.clone(), format!("{}/{TASKS}", feature.relative));
     // A session without an armed loop has said all of its transcript for this loop, unless it had a
     // loop before: then only what it says now is new.
     let said_before = earlier.and_then(|_| event.transcript_path());
-    let mut record = new_record(&claim, &event.session, &by, said_before);
+    let mut record = new_record(&Pin { about, list, ..pin }, &event.session, &by, said_before);
     if let Some(earlier) = earlier {
         record.transcript_read = earlier.transcript_read.min(record.transcript_from);
     }
     record
-}
-
-/// Gives up the feature of a loop that has ended, unless another session has taken it by now. `pin` is what was
-/// armed for it, while it was open.
-pub fn close_claim(loops: &Loops, record: &Record, pin: Option<&Pin>) -> io::Result<()> {
-    let Some(reason) = &record.ledger.ended else { return Ok(()) };
-    let _lock = loops.lock()?;
-    let mut noted = loops.read_claim(&record.about)?;
-    let is_later = noted.as_ref().is_some_and(|claim| claim.armed_at > record.armed_at);
-    if let Some(pin) = pin.filter(|pin| pin.session == record.session && !is_later) {
-        // The note alone does not say whose the loop was.
-        noted = Some(Claim::held(noted, pin));
-    }
-    let claim = noted.filter(|claim| {
-        claim.session.as_deref() == Some(&record.session)
-            && claim.armed_at == record.armed_at
-            && claim.closed.is_none()
-    });
-    let Some(claim) = claim else { return Ok(()) };
-    let closed = Some(EndName::of(reason));
-    loops.write_claim(&Claim { closed, words: record.words.clone(), ..claim })
 }

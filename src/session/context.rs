@@ -1,4 +1,4 @@
-//! Where a stop happens, and the loop that it is judged for.
+//! The place of a stop, and the loop that is judged there.
 
 use crate::engine::{CheckResult, Pending, Waiting};
 use crate::evidence::progress::LookMoment;
@@ -11,11 +11,10 @@ use crate::store::loops::{Loops, Marks, Record, Session};
 use crate::store::pins::PinState;
 use crate::world::Deadline;
 
-/// Where a stop happens.
 pub struct StopContext<'a> {
     pub project: &'a Project,
     pub settings: &'a Settings,
-    /// What is wrong with the settings, `None` when nothing is.
+    /// What is wrong with the settings; `None` for nothing.
     pub broken: Option<&'a SettingsError>,
     pub loops: &'a Loops,
     pub event: &'a HookEvent,
@@ -23,13 +22,12 @@ pub struct StopContext<'a> {
 }
 
 impl StopContext<'_> {
-    /// Returns when this stop looks at the files.
     pub fn moment(&self, record: &Record) -> LookMoment {
         LookMoment { seen_at: record.seen_at.max(record.armed_at), deadline: self.deadline }
     }
 }
 
-/// A session whose folder is locked for a stop, with its loop.
+/// A session with its loop, whose folder is locked for a stop.
 pub struct StopSession<'a> {
     pub context: &'a StopContext<'a>,
     pub folder: Session,
@@ -37,21 +35,21 @@ pub struct StopSession<'a> {
     pub standing: PinState,
 }
 
-/// Checks that were run for a stop.
+/// The run of checks at a stop.
 pub struct ChecksRun {
-    /// What was to be judged before they ran.
+    /// The judgement that waits for the results.
     pub pending: Pending,
-    /// Their results, in the order of the contract.
+    /// In the contract's order.
     pub results: Vec<CheckResult>,
-    /// How long each of them took, in milliseconds.
+    /// Milliseconds of each check.
     pub millis: Vec<u64>,
-    /// The times of the iterations, with what the look at the files has left in them.
+    /// The iterations' times, as the look at the files left them.
     pub marks: Marks,
-    /// What was seen of boxes that were ticked by hand.
+    /// Boxes ticked by hand.
     pub ticks: Ticks,
 }
 
-/// The answer that lets the agent stop and keeps the loop armed; the log says for what.
+/// Lets the agent stop, and keeps the loop armed. The log says what the loop waits for.
 pub fn waiting_answer(waiting: &[Waiting]) -> HookAnswer {
     match waiting {
         [Waiting::Unproven] => HookAnswer::silent()
@@ -60,8 +58,8 @@ pub fn waiting_answer(waiting: &[Waiting]) -> HookAnswer {
     }
 }
 
-/// The same, with what the person is told: `message` where there is one, and in a plugin what a loop waits
-/// for that continues by itself.
+/// The same with a message for the person, if there is one. In a plugin, a loop that will continue by itself says what
+/// it waits for.
 pub fn waiting_with_message(
     waiting: &[Waiting],
     message: Option<&str>,
@@ -85,7 +83,6 @@ pub fn waiting_with_message(
     }
 }
 
-/// Returns in words what the loop waits for.
 pub fn waited_for(waiting: &[Waiting]) -> String {
     let words = waiting.iter().map(|one| match one {
         Waiting::Approval => "a person's approval".to_owned(),

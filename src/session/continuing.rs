@@ -1,131 +1,24 @@
-//! How a stop is answered that sends the agent back: with a block, which every version of a client understands, or with
-//! more context, which is shown as no problem, but ends the turn in a version that does not know it.
+//! The form of an answer that sends the agent back: a block, which every client understands, or more context, which is
+//! not shown as a problem but ends the turn in an older client.
 
 use super::context::StopContext;
 use crate::engine::Verdict;
-use crate::hosts::{AnswerForm, ContinueForm, KnownClient};
+use crate::hosts::{AnswerForm, ContinueForm};
 use crate::settings::ContinueWith;
-use crate::store::loops::ContextAnswers;
 
-/// The form for this verdict, and keeps in `answers` what the stop shows of the answer before.
-///
-/// More context only for a client that is known to continue a turn then, or where a person says so. A client that was
-/// seen to end one gets blocks from then on.
-pub fn form(
-    context: &StopContext<'_>,
-    answers: &mut ContextAnswers,
-    verdict: &Verdict,
-) -> ContinueForm {
+/// The form for this verdict: more context only for a client that is known to continue a turn then, or where a person
+/// says so.
+pub fn form(context: &StopContext<'_>, verdict: &Verdict) -> ContinueForm {
     let event = context.event;
-    if event.form == AnswerForm::Contract {
+    if event.form == AnswerForm::Contract || !matches!(verdict, Verdict::Continue(_)) {
         return ContinueForm::Block;
     }
-    let client = event.client.map(|known| known(&event.session)).unwrap_or_default();
-    choose(client, context.settings.chosen.continue_with(), event.reentered, answers, verdict)
-}
-
-fn choose(
-    client: KnownClient,
-    setting: ContinueWith,
-    reentered: bool,
-    answers: &mut ContextAnswers,
-    verdict: &Verdict,
-) -> ContinueForm {
-    if answers.client != client.version {
-        // The session was resumed by another version: what that one does is not known.
-        *answers = ContextAnswers { client: client.version, ..ContextAnswers::default() };
-    }
-    if std::mem::take(&mut answers.asked) {
-        answers.works |= reentered;
-        answers.failed |= !answers.works;
-    }
-    let takes = match setting {
-        ContinueWith::Auto => client.takes_context,
+    let takes_context = event.takes_context.and_then(|known| known(&event.session));
+    let takes = match context.settings.chosen.continue_with() {
+        ContinueWith::Auto => takes_context == Some(true),
         ContinueWith::Block => false,
         // A version that is known to be older ends the turn, whatever the settings say.
-        ContinueWith::Context => client.takes_context || client.version == 0,
+        ContinueWith::Context => takes_context != Some(false),
     };
-    if !takes || answers.failed || !matches!(verdict, Verdict::Continue(_)) {
-        return ContinueForm::Block;
-    }
-    answers.asked = true;
-    ContinueForm::Context
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NEW: KnownClient = KnownClient { version: 330, takes_context: true };
-    const OLD: KnownClient = KnownClient { version: 143, takes_context: false };
-    const UNKNOWN: KnownClient = KnownClient { version: 0, takes_context: false };
-
-    fn goes_on(
-        client: KnownClient,
-        setting: ContinueWith,
-        reentered: bool,
-        answers: &mut ContextAnswers,
-    ) -> ContinueForm {
-        choose(client, setting, reentered, answers, &Verdict::Continue(Vec::new()))
-    }
-
-    #[test]
-    fn more_context_is_for_clients_that_are_known_to_take_it_or_by_hand_for_unknown_ones() {
-        use ContinueForm::{Block, Context};
-        for (client, setting, form) in [
-            (NEW, ContinueWith::Auto, Context),
-            (NEW, ContinueWith::Block, Block),
-            (NEW, ContinueWith::Context, Context),
-            (OLD, ContinueWith::Auto, Block),
-            (OLD, ContinueWith::Context, Block),
-            (UNKNOWN, ContinueWith::Auto, Block),
-            (UNKNOWN, ContinueWith::Context, Context),
-        ] {
-            let mut answers = ContextAnswers::default();
-            assert_eq!(
-                goes_on(client, setting, false, &mut answers),
-                form,
-                "{client:?} {setting:?}"
-            );
-            assert_eq!(answers.asked, form == Context);
-        }
-    }
-
-    #[test]
-    fn a_turn_that_ended_all_the_same_is_the_last_one_that_was_answered_so() {
-        let mut answers = ContextAnswers::default();
-        assert_eq!(goes_on(NEW, ContinueWith::Auto, false, &mut answers), ContinueForm::Context);
-        for _ in 0..3 {
-            assert_eq!(
-                goes_on(NEW, ContinueWith::Context, true, &mut answers),
-                ContinueForm::Context
-            );
-        }
-        // It was seen to work: a person has typed a prompt.
-        assert_eq!(goes_on(NEW, ContinueWith::Auto, false, &mut answers), ContinueForm::Context);
-
-        let mut answers = ContextAnswers::default();
-        assert_eq!(goes_on(NEW, ContinueWith::Auto, true, &mut answers), ContinueForm::Context);
-        for reentered in [false, true, false] {
-            let form = goes_on(NEW, ContinueWith::Context, reentered, &mut answers);
-            assert_eq!((form, answers.failed), (ContinueForm::Block, true));
-        }
-    }
-
-    #[test]
-    fn a_wait_proves_nothing_of_the_answer_after_it() {
-        let mut answers = ContextAnswers::default();
-        goes_on(NEW, ContinueWith::Auto, false, &mut answers);
-        let form = choose(NEW, ContinueWith::Auto, true, &mut answers, &Verdict::Wait(Vec::new()));
-        assert_eq!((form, answers.asked, answers.works), (ContinueForm::Block, false, true));
-    }
-
-    #[test]
-    fn another_version_has_to_prove_itself_anew() {
-        let mut answers = ContextAnswers::default();
-        goes_on(NEW, ContinueWith::Auto, false, &mut answers);
-        goes_on(NEW, ContinueWith::Auto, true, &mut answers);
-        assert_eq!(goes_on(OLD, ContinueWith::Auto, false, &mut answers), ContinueForm::Block);
-        assert_eq!(answers, ContextAnswers { client: 143, ..ContextAnswers::default() });
-    }
+    if takes { ContinueForm::Context } else { ContinueForm::Block }
 }

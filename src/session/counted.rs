@@ -1,4 +1,4 @@
-//! A feature's list as everybody shows it: the tasks that its loop is about, and open what is ticked and not proved.
+//! A feature's task list as every command shows it: only the tasks of the loop, with unproved ticks counted as open.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub fn as_counted(
     snapshot
 }
 
-/// What was asked of a loop, or would be of the next one by the settings.
+/// What was asked of the loop; without a loop, what the settings ask of the next one.
 pub fn asked(root: &Path, standing: &PinState, record: Option<&Record>) -> Asked {
     if standing.pin().is_some() || record.is_some() {
         return standing.asked(record).cloned().unwrap_or_default();
@@ -38,7 +38,7 @@ pub fn asked(root: &Path, standing: &PinState, record: Option<&Record>) -> Asked
     Asked { optional, ..Asked::default() }
 }
 
-/// The ticked tasks that count as open: nobody has found them proved in the live loop, or before the end of the last.
+/// Ticked tasks that count as open: not proved in the live loop, or refused at the end of the last one.
 pub fn not_proved(
     judge: Option<&TickJudge>,
     (project, feature, record): (&Project, &Feature, Option<&Record>),

@@ -1,4 +1,4 @@
-//! A stop in a feature's loop (spec 003): what is read and observed of the feature, and what is said about it.
+//! A stop in a feature's loop (spec 003): what is observed of the feature, and what is said.
 
 use std::fs;
 use std::io;
@@ -31,39 +31,38 @@ use crate::session::pinned;
 use crate::session::proof::judge_of;
 use crate::session::task_log::receipts_of;
 use crate::store::closing::{EndNotice, close_record};
-use crate::store::loops::{Claim, Loops, OpenTasks, Record};
+use crate::store::loops::{Loops, OpenTasks, Record};
 use crate::store::pins::PinState;
 use crate::store::receipts::{Receipt, Receipts, Witness};
 use crate::store::settled::PATIENCE;
 use crate::text;
 use crate::world::{self, WallTime};
 
-/// The most tasks that are gone and remembered.
+/// Tasks that are remembered as gone.
 const MOST_GONE: usize = 200;
-/// The longest that the files are looked through at a stop.
+/// The limit of a look at the files at a stop.
 const LOOK: Duration = Duration::from_millis(1_200);
-/// The limit of a Verify command that runs with the checks, in seconds.
+/// Seconds for a Verify command that runs with the checks.
 const VERIFY_LIMIT: u64 = 300;
 
-/// The feature of a loop at a stop.
+/// The feature at a stop.
 pub struct FeatureStop {
-    /// Its files.
     pub snapshot: FeatureSnapshot,
-    /// Whether its task list is another one than at the stop before.
+    /// The task list has changed since the stop before.
     list_changed: bool,
-    /// What is seen of boxes that were ticked by hand.
+    /// Boxes ticked by hand.
     pub ticks: Ticks,
 }
 
-/// Whether a stop is to be judged by the feature's files.
+/// Whether the feature's files judge the stop.
 pub enum Entered {
-    /// It is answered already: the loop has ended, or is another session's.
+    /// They do not: the loop has ended, or is another session's.
     Answer(HookAnswer),
-    /// It is.
+    /// They do.
     Feature(Box<FeatureStop>),
 }
 
-/// The feature's files, before any lock is taken; waits for a transcript that lags where `waits` says so.
+/// Reads the feature's files before any lock. `waits` also waits for a transcript that lags.
 pub fn read(context: &StopContext<'_>, record: &Record, waits: bool) -> Option<FeatureSnapshot> {
     if waits {
         wait_for_transcript(context.event, record, context.deadline);
@@ -72,8 +71,8 @@ pub fn read(context: &StopContext<'_>, record: &Record, waits: bool) -> Option<F
     FeatureSnapshot::read_by(&feature, context.deadline)
 }
 
-/// The files of a loop as they are 2 s after they were changed, where they say that all is done and no person armed
-/// it (spec 003, FR-5): a list that is written in two steps ends nothing.
+/// Waits until the list is 2 s old if all its tasks are done and no person armed the loop (spec 003, FR-5): a list that
+/// is written in two steps ends nothing.
 pub fn left_alone(
     context: &StopContext<'_>,
     record: &Record,
@@ -82,7 +81,7 @@ pub fn left_alone(
     if !snapshot.all_done() || pinned::standing(&context.project.root, record).pin().is_some() {
         return snapshot;
     }
-    let changed = fs::metadata(snapshot.feature.folder.join(TASKS)).and_then(|it| it.modified());
+    let changed = fs::metadata(snapshot.feature.folder.join(TASKS)).and_then(|of| of.modified());
     let age = changed.map(WallTime::from).unwrap_or_default().age();
     let Some(rest) = PATIENCE.checked_sub(age).filter(|rest| !rest.is_zero()) else {
         return snapshot;
@@ -91,38 +90,19 @@ pub fn left_alone(
     FeatureSnapshot::read_by(&snapshot.feature, context.deadline).unwrap_or(snapshot)
 }
 
-/// The feature under the limits of its loop, or the answer where the claim, or files that are gone, have
+/// The feature under the limits of its loop, or the answer where files that are gone have
 /// ended the loop. `snapshot` are the files as they were read before the lock.
 pub fn enter(
     session: &mut StopSession<'_>,
-    claim: Claim,
     snapshot: Option<FeatureSnapshot>,
 ) -> io::Result<Entered> {
-    let about = session.record.about.clone();
-    if let Some(owner) = claim.session.filter(|owner| *owner != session.record.session) {
-        let line = format!("Feature {about} is driven by session {owner} now");
-        let answer = session.close(&Demand::Stopped, &line)?;
-        let lost = Record { moved_to: owner, ..session.record.clone() };
-        let message = ends::moved_message(&lost).unwrap_or_default();
-        return Ok(Entered::Answer(answer.also_notify(&message)));
-    }
-    if let Some(reason) = claim.reason.filter(|reason| *reason != TerminalReason::Cancelled) {
-        // The process that ended it was killed before the record had the end: it keeps its name and words.
-        let (record, telling) = (&mut session.record, EndNotice::AtNextStop);
-        close_record(&session.folder, record, &reason, &claim.words, telling)?;
-        return session.report_end().map(|told| Entered::Answer(told.unwrap_or_default()));
-    }
-    if let Some(reason) = claim.closed {
-        let line = format!("The loop of feature {about} has ended ({reason})");
-        return session.close(&Demand::Cancelled, &line).map(Entered::Answer);
-    }
     let Some(snapshot) = snapshot.or_else(|| session.snapshot_without_state()) else {
         return session.state_gone().map(Entered::Answer);
     };
     let snapshot =
         snapshot.under(&session.standing, Some(&session.record), session.context.deadline);
     snapshot.opened()?;
-    // Another phase, or armed for another feature since the files were read.
+    // Another phase, or another feature since the files were read.
     let ours = snapshot.in_execution()
         || (snapshot.all_done() && snapshot.state.phase().is_empty())
         // The agent can write the phase, too.
@@ -136,14 +116,14 @@ pub fn enter(
         return Ok(Entered::Answer(HookAnswer::silent()));
     }
     if let Some(pin) = session.standing.pin() {
-        // The person's words and tasks stay in the notes when the pin is gone with the loop.
+        // The person's words and tasks stay in the notes after the pin is gone.
         session.record.asked.clone_from(&pin.asked);
     }
     let ticks = Ticks::default();
     Ok(Entered::Feature(Box::new(FeatureStop { snapshot, list_changed: false, ticks })))
 }
 
-/// What a person reads, and the log, about an end between two stops.
+/// The texts about an end between two stops: for the person, and for the log.
 pub fn late_end_texts(
     context: &StopContext<'_>,
     record: &Record,
@@ -166,15 +146,15 @@ pub fn late_end_texts(
 }
 
 impl FeatureStop {
-    /// The contract of the loop and the observation of this stop; moves the record's places in
-    /// transcript and commits forward. What is ticked by hand and not proved is open from here on.
+    /// The contract, and the observation of this stop. The record moves on in transcript and commits. Unproved ticks
+    /// are open from here on.
     pub fn observe(
         &mut self,
         session: &mut StopSession<'_>,
         checks: Option<&mut ChecksRun>,
     ) -> io::Result<(Contract, Observation)> {
         let hash = self.snapshot.tasks_hash();
-        // A list with ticks that nothing proves is judged again at the next stop.
+        // A list with unproved ticks is judged again at the next stop.
         let is_new = session.record.tasks_hash != hash || !session.record.refused.is_empty();
         self.list_changed = self.snapshot.tasks.is_some() && is_new;
         let is_later = self.list_changed && session.record.tasks_hash != 0;
@@ -186,7 +166,7 @@ impl FeatureStop {
         let from = record.transcript_read;
         let mut seen = observe::observe(snapshot, event, record);
         add_seen(project, event, record, &mut seen);
-        // After the calls were counted: what is written between the two looks is in both.
+        // After the calls were counted: a line that comes between the two looks is in both.
         if let Some(pin) = session.standing.pin() {
             let when = (*event, *deadline);
             seen.hooks_due = hooks_due(pin, when, record, from, snapshot.all_done());
@@ -211,8 +191,8 @@ impl FeatureStop {
         Ok((contract, seen))
     }
 
-    /// Judges what was ticked by hand since the last stop, or in all where all is done. What was judged before the checks
-    /// ran holds after them: they may write files.
+    /// Judges boxes ticked by hand since the last stop, or all boxes if all is done. A judgement from before the checks
+    /// stands, because checks may write files.
     fn judge_ticks(
         &mut self,
         session: &StopSession<'_>,
@@ -227,13 +207,13 @@ impl FeatureStop {
         let Some(judge) = self.judge(session) else { return };
         let mut limit = context.deadline.left();
         if let Some(checks) = checks {
-            // They may have taken longer than a stop has.
+            // The checks may have taken longer than a stop has.
             limit = LOOK;
             if checks.ticks.list == hash {
                 self.ticks = std::mem::take(&mut checks.ticks);
-                let ran = checks.results.iter().map(|it| it.run.clone());
+                let ran = checks.results.iter().map(|result| result.run.clone());
                 let times: Vec<(String, u64)> = ran.zip(checks.millis.iter().copied()).collect();
-                let millis = |run: &str| times.iter().find(|it| it.0 == run).map_or(0, |it| it.1);
+                let millis = |run: &str| times.iter().find(|t| t.0 == run).map_or(0, |t| t.1);
                 self.ticks.take_results(&judge, &mut checks.results, &millis);
                 return;
             }
@@ -246,13 +226,13 @@ impl FeatureStop {
         self.snapshot.open_again(&self.ticks.refused());
     }
 
-    /// What its ticks are judged by; `None` where no person armed it, or nothing can be kept.
+    /// The judge of ticks. `None` if no person armed the loop, or nothing can be kept.
     fn judge(&self, session: &StopSession<'_>) -> Option<TickJudge> {
         let pin = session.standing.pin()?;
         judge_of(session.context.project, &self.snapshot.feature, Some(pin)).ok()
     }
 
-    /// What the files contained at the last tick of this loop, or when it was armed; `None` where nobody has looked.
+    /// The files' contents at the loop's last tick, or at arming; `None` if nobody has looked.
     pub fn kept_contents(&self, project: &Project, armed_at: WallTime) -> Option<Contents> {
         let receipts = receipts_of(project, &self.snapshot.feature).ok()?;
         let kept = [Receipts::contents, Receipts::armed_contents].into_iter();
@@ -260,7 +240,7 @@ impl FeatureStop {
         kept.find(|kept| kept.number == armed_at.millis())?.contents
     }
 
-    /// Keeps the receipts of what was ticked by hand, and a review that has passed. An error says why one cannot be kept.
+    /// Keeps the receipts of ticks by hand, and of a review that passed. An error says why one is not kept.
     pub fn keep_ticks(&self, session: &StopSession<'_>, seen: &Observation) -> io::Result<()> {
         let is_reviewed = seen.checks.iter().flatten().any(CheckResult::is_proof_by_review);
         if !is_reviewed && self.ticks.to_keep().next().is_none() {
@@ -298,7 +278,7 @@ impl FeatureStop {
         })
     }
 
-    /// What was finished of the list since the loop was armed, and is to be reviewed before the rest.
+    /// The part of the list that was finished since arming, and is to be reviewed before the rest.
     fn finished(&self, session: &StopSession<'_>) -> Option<FinishedPart> {
         let (pin, list) = (session.standing.pin()?, self.snapshot.tasks.as_ref()?);
         let mut armed = || {
@@ -309,7 +289,7 @@ impl FeatureStop {
         FinishedPart::of(pin.checks.last()?.when(), list, reviewed, &mut armed)
     }
 
-    /// Keeps the open tasks, where the list is another one than before.
+    /// Keeps the open tasks of a changed list.
     pub fn keep_list(&self, session: &mut StopSession<'_>) -> io::Result<()> {
         if self.list_changed {
             session.folder.save_open_tasks(&self.snapshot.open_tasks())?;
@@ -320,19 +300,19 @@ impl FeatureStop {
         Ok(())
     }
 
-    /// The notice of another phase in the state file of a loop that was armed.
+    /// A notice if the state file of an armed loop has another phase.
     pub fn other_phase(&self, record: &mut Record, standing: &PinState) -> Option<Notice> {
         let is_readable = standing.pin().is_some() && self.snapshot.unreadable.is_none();
         if is_readable { notices::other_phase(record, self.snapshot.state.phase()) } else { None }
     }
 
-    /// The present task and how many there are, for the journal.
+    /// The current task and the number of tasks, for the journal.
     pub fn place(&self) -> String {
         let place = self.snapshot.place();
         format!("{}/{}", place.task, place.total)
     }
 
-    /// What the journal and `spool status` say of a verdict, on one line.
+    /// The verdict on one line, for the journal and `spool status`.
     pub fn words(
         &self,
         record: &Record,
@@ -346,7 +326,7 @@ impl FeatureStop {
                 let checks = if is_done { &[] } else { contract.checks.as_slice() };
                 let left = messages::left(seen, &record.ledger, checks);
                 let converged = Some(converged(record.ledger.converging).to_owned());
-                let more = left.or(converged.filter(|it| !it.is_empty()));
+                let more = left.or(converged.filter(|words| !words.is_empty()));
                 more.map_or_else(|| reason.to_string(), |more| format!("{reason}; {more}"))
             }
             Verdict::Wait(_) => String::new(),
@@ -360,7 +340,7 @@ impl FeatureStop {
         doubts.fold(words, |words, doubt| format!("{words}; {doubt}"))
     }
 
-    /// The answer that sends the agent back to work.
+    /// Sends the agent back to work.
     pub fn continue_answer(
         &self,
         session: &StopSession<'_>,
@@ -397,14 +377,14 @@ impl FeatureStop {
         HookAnswer::block(&text, &shown).log(&line)
     }
 
-    /// Returns whether the iteration that begins now is the last one, and a handoff is wanted of it.
+    /// The next iteration is the last one, and should leave a handoff.
     pub fn asks_for_handoff(&self, session: &StopSession<'_>) -> bool {
         let limit = Some(self.snapshot.limits.max_iterations);
         let is_readable = self.snapshot.unreadable.is_none();
         is_readable && landing::is_asked(session.context.settings, limit, &session.record.ledger)
     }
 
-    /// The message of an end, with a line on how well the tasks are proved that are done, as far as this loop has seen.
+    /// The message, with a line on the grades of done tasks.
     fn with_proofs(&self, session: &StopSession<'_>, mut message: String) -> String {
         let (snapshot, project) = (&self.snapshot, session.context.project);
         if let Ok(receipts) = receipts_of(project, &snapshot.feature) {
@@ -421,7 +401,7 @@ impl FeatureStop {
         message
     }
 
-    /// The answer that says why the loop ended, and brings the state file of a completed one up to date.
+    /// Says why the loop ended, and brings the state file of a completed loop up to date.
     pub fn end_answer(
         &self,
         session: &StopSession<'_>,
@@ -460,8 +440,8 @@ impl FeatureStop {
 }
 
 impl StopSession<'_> {
-    /// The feature's files when its state file is gone, and no cancel of ours took it away: older
-    /// prompts have the agent remove it when all is done.
+    /// The feature's files without a state file that no cancel of ours removed: older prompts have the agent remove it
+    /// when all is done.
     fn snapshot_without_state(&self) -> Option<FeatureSnapshot> {
         let feature = self.context.project.feature_at(&self.record.folder).ok()?;
         let (record, deadline) = (Some(&self.record), self.context.deadline);
@@ -471,7 +451,7 @@ impl StopSession<'_> {
         (snapshot.all_done() || snapshot.in_execution()).then_some(snapshot)
     }
 
-    /// The state file is gone with work undone: nothing else reports that to the person.
+    /// Ends the loop of a missing state file with open tasks: nothing else tells the person.
     fn state_gone(&mut self) -> io::Result<HookAnswer> {
         let about = self.record.about.clone();
         let line = format!("The state file of feature {about} is gone: the loop has ended");
@@ -486,25 +466,25 @@ impl StopSession<'_> {
     }
 
     /// Ends the loop for a reason that lies outside the work; only the log says so.
-    fn close(&mut self, demand: &Demand, line: &str) -> io::Result<HookAnswer> {
+    pub fn close(&mut self, demand: &Demand, line: &str) -> io::Result<HookAnswer> {
         let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
         if let Some(reason) = ends(&self.record.ledger, &seen) {
-            pinned::end(&self.context.project.root, &self.record, &reason, line)?;
+            self.end_pin(&reason, line)?;
             close_record(&self.folder, &mut self.record, &reason, line, EndNotice::Done)?;
         }
         Ok(HookAnswer::silent().log(line))
     }
 }
 
-/// Who has read the work of this task at this stop and found it good.
+/// The reader whose review at this stop found the task good.
 fn reviewer_of(task: &str, seen: &Observation) -> Option<String> {
     let is_read = seen.finished.as_ref().is_none_or(|part| part.tasks.iter().any(|id| id == task));
-    let proof = seen.checks.iter().flatten().find(|it| it.is_proof_by_review() && is_read)?;
+    let proof = seen.checks.iter().flatten().find(|check| check.is_proof_by_review() && is_read)?;
     Some(Check { run: proof.run.clone(), ..Check::default() }.reader().to_owned())
 }
 
-/// Keeps which open tasks have left the list: they may come back. One of the same words under another id has not left it; `before`
-/// has the lines of the tasks that were open.
+/// Remembers open tasks that have left the list: they may come back. A task with the same words under another id is
+/// still there. `before` has the lines of the tasks that were open.
 fn note_gone_tasks(record: &mut Record, snapshot: &FeatureSnapshot, left: &[String], before: &str) {
     let Some(list) = &snapshot.tasks else { return };
     let gone = &mut record.gone_tasks;
@@ -520,9 +500,9 @@ fn note_gone_tasks(record: &mut Record, snapshot: &FeatureSnapshot, left: &[Stri
     gone.truncate(MOST_GONE);
 }
 
-/// Brings the counters of a completed feature up to date: the agent has stopped, so no other process writes them.
+/// Updates the counters of a completed feature: the agent has stopped, so no other process writes them.
 ///
-/// A state file that the agent has removed is not written again.
+/// A state file that the agent removed is not written again.
 fn bring_up_to_date(loops: &Loops, snapshot: &FeatureSnapshot) -> io::Result<()> {
     let total = snapshot.place().total;
     let state = &snapshot.state;

@@ -1,4 +1,4 @@
-//! Loops inside a session, of both kinds: what becomes of a stop, from the event to the answer.
+//! Loops inside a session, of both kinds: from a stop to its answer, and the commands that arm, pause and end a loop.
 
 pub(crate) mod adopt;
 pub mod arguments;

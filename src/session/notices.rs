@@ -1,5 +1,5 @@
-//! Notices to a person, each given once beside a loop's verdict: that no person armed it, that settings were
-//! changed since, that it waits for their approval, that it is switched off.
+//! Notices for a person beside a verdict, each given once: no person armed the loop, its settings have changed, it
+//! waits for an approval, or it is switched off.
 
 use std::time::Duration;
 
@@ -15,30 +15,28 @@ use crate::store::names::{JournalEvent, LoopKind};
 use crate::store::pins::{LoopLimits, Pin, PinState};
 use crate::text;
 
-/// Something that a person and the journal are notified of.
+/// A notice for the person and the journal.
 pub struct Notice {
-    /// The name of the event in the journal.
     event: JournalEvent,
     words: String,
 }
 
 impl Notice {
-    /// The line for the journal.
     pub fn entry(&self, record: &Record) -> Entry {
         record.entry(self.event.clone(), &self.words)
     }
 
-    /// Returns its words where it says that the loop waits for the person, `None` where it does not.
+    /// Its words, if the loop waits for the person.
     pub fn needs_person(&self) -> Option<&str> {
         (self.event == JournalEvent::Approval).then_some(&*self.words)
     }
 }
 
-/// How long the hook waits for the command that tells a person, on its way to nothing else.
+/// The time the hook waits for a person's command, when nothing else waits for the hook.
 pub const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Has the command that a person armed for it tell them; nothing where they armed none. A failure changes nothing of
-/// the loop: the journal has a line on it.
+/// Runs the command that a person armed for notices, if any. A failure goes into the journal, and changes nothing about
+/// the loop.
 pub fn tell(
     loops: &Loops,
     record: &Record,
@@ -52,18 +50,17 @@ pub fn tell(
     let Some(why) = checks::tell(&pin.notify, notice, &root, patience) else { return };
     let entry =
         Notice { event: JournalEvent::Notify, words: ["the notice failed: ", &why].concat() };
-    // A journal that cannot be written is reported with the next verdict.
+    // A broken journal is reported with the next verdict.
     let _ = loops.note(&record.session, &entry.entry(record));
 }
 
-/// The answer with these notices to the person.
 pub fn with_notices(answer: HookAnswer, notices: &[Notice]) -> HookAnswer {
     notices.iter().fold(answer, |answer, notice| {
         answer.also_notify(&format!("Ralph-speckit: {}", notice.words))
     })
 }
 
-/// The notices that the person has not had yet, and marks them in the record as given.
+/// The notices that the person has not had yet; the record marks them as given.
 pub fn notices(
     context: &StopContext<'_>,
     record: &mut Record,
@@ -79,7 +76,7 @@ pub fn notices(
     notices
 }
 
-/// The notice of an armed loop whose state file names another phase; `None` when it was given before.
+/// The state file of an armed loop names another phase; `None` if the person knows.
 pub fn other_phase(record: &mut Record, phase: &str) -> Option<Notice> {
     if phase == "execution" {
         record.notified.phase = 0;
@@ -97,7 +94,7 @@ pub fn other_phase(record: &mut Record, phase: &str) -> Option<Notice> {
     Some(Notice { event: JournalEvent::Phase, words })
 }
 
-/// The notice of a loop that the settings have just switched off; `None` when it was given before.
+/// The settings have just switched the loop off; `None` if the person knows.
 pub fn switched_off(record: &mut Record) -> Option<Notice> {
     if std::mem::replace(&mut record.notified.switched_off, true) {
         return None;
@@ -150,7 +147,7 @@ fn settings_changed(
         record.notified.settings = 0;
         return None;
     }
-    // No settings at all are a change as well.
+    // Missing settings are a change as well.
     let hash = now.max(1);
     if std::mem::replace(&mut record.notified.settings, hash) == hash {
         return None;

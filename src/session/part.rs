@@ -1,4 +1,4 @@
-//! The part of a task list that the live loop of a feature is about, and how a new task joins it.
+//! The tasks of a list that a feature's live loop is about, and how a new task joins them.
 
 use std::borrow::Cow;
 use std::io;
@@ -11,14 +11,13 @@ use crate::session::pinned;
 use crate::store::loops::{Asked, Loops, PATIENCE};
 use crate::store::pins::{PinKey, Pins};
 
-/// What was asked of the live loop of a feature besides the feature, `None` for nothing.
+/// What was asked of the feature's live loop besides the feature.
 pub fn asked(project: &Project, feature: &Feature) -> Option<Asked> {
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     let record = Loops::of(&project.root).of_feature(&feature.name);
     standing.asked(record.filter(|record| record.ledger.is_live()).as_ref()).cloned()
 }
 
-/// The tasks of a list that were asked for.
 pub fn within<'a>(list: &'a TaskList, asked: Option<&Asked>) -> Cow<'a, TaskList> {
     match asked.filter(|asked| asked.optional || !asked.tasks.is_empty()) {
         Some(asked) => Cow::Owned(asked.part_of(list.clone())),
@@ -26,9 +25,9 @@ pub fn within<'a>(list: &'a TaskList, asked: Option<&Asked>) -> Cow<'a, TaskList
     }
 }
 
-/// Makes a new task one of those that the live loop of a feature is about; for somebody who has the feature's lock.
+/// Adds a new task to those that the live loop is about. The caller has the feature's lock.
 ///
-/// `after` is the task that it stands behind, which is one of them.
+/// `after` is the task before the new one, and one of those tasks.
 pub fn join(project: &Project, feature: &Feature, id: &str, after: &str) -> Result<(), Refusal> {
     let Some(mut asked) = asked(project, feature) else { return Ok(()) };
     if asked.tasks.is_empty() || asked.tasks.iter().any(|known| known == id) {
@@ -42,7 +41,7 @@ pub fn join(project: &Project, feature: &Feature, id: &str, after: &str) -> Resu
         let written = pins.change(whose, pin.armed_at, |pin| pin.asked = asked);
         return written.map_err(|error| cannot_join(after, &pins.path(whose), &error));
     }
-    let session = loops.claim(&feature.name).and_then(|claim| claim.session).unwrap_or_default();
+    let session = loops.live_pin(&feature.name).map(|pin| pin.session).unwrap_or_default();
     let folder = loops.session_within(&session, PATIENCE)?;
     if let Some(mut record) = folder.record()? {
         record.asked = asked;
@@ -51,8 +50,8 @@ pub fn join(project: &Project, feature: &Feature, id: &str, after: &str) -> Resu
     Ok(())
 }
 
-/// The refusal where what a person armed cannot be changed from here, as in a sandbox: which tasks the loop is about
-/// stands outside of the project.
+/// The refusal if the arming cannot be changed from here, as in a sandbox: the loop's tasks are named outside of the
+/// project.
 fn cannot_join(after: &str, path: &Path, error: &io::Error) -> Refusal {
     let after = printable(after);
     let what = format!(

@@ -1,4 +1,4 @@
-//! Pausing a loop and going on with it, for loops of both kinds.
+//! Pauses and resumes loops of both kinds.
 
 use std::io;
 
@@ -10,9 +10,9 @@ use crate::store::names::{LoopKind, PausedBy};
 use crate::store::pausing::{pause_record, resume_record};
 use crate::world;
 
-/// Pauses a session's loop and returns its record; `None` when no loop of it lives.
+/// Pauses a session's loop. The result: its record, or `None` without a live loop.
 ///
-/// A pause that was asked for stays as it is; one after a failure becomes one that somebody asked for.
+/// A requested pause stays as it is; a pause after a failure becomes a requested one.
 pub fn pause(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(Record, Unnoted)>> {
     let folder = loops.session(session)?;
     let Some(mut record) = folder.record()?.filter(|record| record.ledger.is_live()) else {
@@ -26,9 +26,9 @@ pub fn pause(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(R
     Ok(Some((record, None)))
 }
 
-/// Ends the pause of a session's loop and returns its record; `None` when no loop of it is paused.
+/// Ends the pause of a session's loop. The result: its record, or `None` without a pause.
 ///
-/// `by` is where somebody asked for it, as in [`Pause`].
+/// `by` is the place of the request, as in [`Pause`].
 pub fn resume(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(Record, Unnoted)>> {
     let folder = loops.session(session)?;
     let Some(mut record) = folder.record()?.filter(|record| record.pause().is_some()) else {
@@ -40,7 +40,7 @@ pub fn resume(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(
     Ok(Some((record, unnoted)))
 }
 
-/// What a person reads when a loop was paused.
+/// For a person, when a loop was paused.
 pub fn paused(record: &Record) -> String {
     format!(
         "{}\nThe agent may stop, and nothing is counted; work that is done still ends the loop.\n`spool resume` continues it, `spool stop` ends it.",
@@ -48,7 +48,7 @@ pub fn paused(record: &Record) -> String {
     )
 }
 
-/// What a person reads when a paused loop continues.
+/// For a person, when a paused loop continues.
 pub fn resumed(record: &Record) -> String {
     format!(
         "{}\nNothing wakes an idle session: type anything there, such as \"continue\".",
@@ -56,7 +56,7 @@ pub fn resumed(record: &Record) -> String {
     )
 }
 
-/// What a person reads in the session of a paused loop; `None` when it is not paused.
+/// For a person in the session of a paused loop; `None` without a pause.
 pub fn told(record: &Record) -> Option<String> {
     let pause = record.pause()?;
     let cancel =

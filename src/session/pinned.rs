@@ -1,4 +1,4 @@
-//! What a person armed: what may be run for a loop, under which limits, and what a person is shown of it.
+//! The arming of a loop by a person: the commands that may run, the limits, and what the person is shown.
 
 use std::fmt::Write;
 use std::io;
@@ -12,30 +12,34 @@ use crate::feature::project::{Feature, Project};
 use crate::feature::settings::{SETTINGS, Settings, come_with_the_repository};
 use crate::judge::{TickJudge, promised};
 use crate::refusal::Refusal;
-use crate::store::loops::{Claim, Record, VerifyCommands};
+use crate::store::loops::{Loops, Record, VerifyCommands};
 use crate::store::names::{ArmedBy, LoopKind};
-use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, PinnedEnd, Pins};
+use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins};
 use crate::store::receipts::Receipts;
 use crate::store::trust;
-use crate::store::undo::Undo;
 use crate::system::processes;
 use crate::text;
 
-/// The most that a message in a session shows of what is armed, in UTF-16 units: Claude Code cuts one off at
-/// 10,000, and what the loop itself is takes some.
+/// UTF-16 units of armed commands in one message of a session: Claude Code cuts a message off at 10,000, and the words
+/// about the loop need some.
 const MESSAGE: usize = 9_000;
-/// The longest run of blanks that is shown as it is.
+/// A longer run of blanks is shown by its length.
 const BLANKS: usize = 16;
 
-/// Who armed the loop of this record.
 pub fn standing(root: &Path, record: &Record) -> PinState {
-    let by_person = matches!(record.armed_by, ArmedBy::Command | ArmedBy::Terminal);
-    let found = Pins::of(root).and_then(|pins| match record.kind {
+    let pin = match record.kind {
         LoopKind::Task => Ok(record.armed.as_deref().cloned()),
-        _ => pins.read(PinKey::Feature(&record.about)),
-    });
-    match PinState::found(found) {
-        PinState::Nobody if by_person => PinState::Lost(not_found(root, record)),
+        _ => Loops::of(root).pin(&record.about),
+    };
+    standing_by(root, record, pin)
+}
+
+/// The same where the pin has been read.
+pub fn standing_by(root: &Path, record: &Record, pin: io::Result<Option<Pin>>) -> PinState {
+    let by_person = record.armed_by.is_person() || record.armed_by == ArmedBy::Lost;
+    let is_over = matches!(&pin, Ok(Some(pin)) if pin.ended.is_some());
+    match PinState::found(Pins::of(root).and(pin)) {
+        PinState::Nobody if by_person && !is_over => PinState::Lost(not_found(root, record)),
         // Where there is no such place, nothing can be read there later either.
         PinState::Unknown(why) if by_person && Pins::of(root).is_err() => PinState::Lost(why),
         standing => standing,
@@ -49,25 +53,24 @@ fn not_found(root: &Path, record: &Record) -> String {
     };
     let path = Pins::of(root).map(|pins| pins.beside(&(name + ".json")).display().to_string());
     format!(
-        "`{}` does not exist: a version before 1.0.0 armed the loop and kept nothing there, or it was removed, or `HOME` or `XDG_STATE_HOME` is another now",
+        "`{}` does not have it: a version before 1.0.0 armed the loop and kept nothing there, or it was removed, or `HOME` or `XDG_STATE_HOME` is another now",
         path.unwrap_or_default()
     )
 }
 
-/// Who armed the live loop of a feature.
 pub fn standing_of_feature(root: &Path, feature: &str) -> PinState {
-    PinState::of_feature(root, feature)
+    PinState::found(Pins::of(root).and_then(|_| Loops::of(root).pin(feature)))
 }
 
-/// What was armed by the run of `spool ralph` that works on a feature at the moment, `None` without one.
+/// The arming by the runner that works on a feature now; `None` without one.
 pub fn pin_of_runner(project: &Project, feature: &Feature) -> Option<Pin> {
     let pin = Pins::of(&project.root).ok()?.read(PinKey::Change(&feature.name)).ok()??;
     let is_its = pin.list == format!("{}/{TASKS}", feature.relative);
     (is_its && pin.process > 0 && processes::is_alive(pin.process)).then_some(pin)
 }
 
-/// Whether git tracks the settings that a loop is to be armed with. Their checks came with the
-/// repository then, and are refused until a person trusts them.
+/// Git tracks the settings to be armed, and the person trusts them. Tracked checks came with the repository: without
+/// trust they are refused.
 pub fn trusted(root: &Path, settings: &Settings) -> Result<bool, Refusal> {
     let commands = settings.commands();
     if commands.is_empty() || !come_with_the_repository(root) {
@@ -88,9 +91,8 @@ pub fn trusted(root: &Path, settings: &Settings) -> Result<bool, Refusal> {
     ))
 }
 
-/// Fails when an end hangs on what was armed, and that stands outside of the project and
-/// cannot be read at the moment: without it a loop would end without its checks, or too early. Where it is
-/// lost for good, the default limits end the loop, and its list alone never completes it.
+/// Fails if an end depends on an arming that cannot be read now: the loop would end without its checks, or too early.
+/// If the arming is lost for good, the default limits end the loop, and its list alone never completes it.
 pub fn may_end(root: &Path, record: &Record, standing: &PinState, end: &Verdict) -> io::Result<()> {
     let Verdict::End(reason) = end else { return Ok(()) };
     let completes = matches!(reason, TerminalReason::Completed);
@@ -100,7 +102,7 @@ pub fn may_end(root: &Path, record: &Record, standing: &PinState, end: &Verdict)
         PinState::Lost(_) if completes => {
             Err(io::Error::other(lost_words(record, standing).unwrap_or_default()))
         }
-        // Where there is no such place, nothing was kept there.
+        // Without a place outside of the project, nothing was kept there.
         PinState::Unknown(why) if (completes || limits) && Pins::of(root).is_ok() => {
             Err(io::Error::other(why.clone()))
         }
@@ -108,85 +110,19 @@ pub fn may_end(root: &Path, record: &Record, standing: &PinState, end: &Verdict)
     }
 }
 
-/// Writes outside of the project why the loop of a feature has ended, before its record says so. Does nothing for a loop that
-/// no person armed, and for that of a task, which has its end in the record; an error where the pin cannot be changed.
-pub fn end(root: &Path, record: &Record, reason: &TerminalReason, words: &str) -> io::Result<()> {
-    let whose = PinKey::Feature(&record.about);
-    if record.kind == LoopKind::Task || !Pins::has(root, whose) {
-        return Ok(());
-    }
-    let end = PinnedEnd { reason: reason.clone(), words: words.to_owned() };
-    Pins::of(root)?.end(whose, &record.session, record.armed_at, end)
-}
-
-/// The same for somebody who ends the loop of a record from outside of a stop: a pin that cannot be read or
-/// changed is removed.
-pub fn end_now(
-    root: &Path,
-    record: &Record,
-    reason: &TerminalReason,
-    words: &str,
-) -> io::Result<()> {
-    let whose = PinKey::Feature(&record.about);
-    end(root, record, reason, words).or_else(|_| Pins::of(root)?.discard(whose))
-}
-
-/// Removes what was pinned for an ended loop. One that cannot be removed says itself that the loop
-/// has ended.
-pub fn unpin(root: &Path, record: &Record) {
-    if record.kind == LoopKind::Task {
-        if record.moved_to.is_empty() {
-            let _ = promise_judge(root, record).and_then(|judge| judge.receipts.end_run());
-        }
-        return;
-    }
-    let Ok(pins) = Pins::of(root) else { return };
-    let whose = PinKey::Feature(&record.about);
-    let pin = pins.agreed(whose, record.armed_at).ok().flatten();
-    if pin.is_some_and(|pin| pin.is_for(&record.session)) {
-        let _ = pins.close(whose, record.armed_at);
+/// Removes what was kept for the promise of a ralph loop that has ended.
+pub fn end_promise(root: &Path, record: &Record) {
+    if record.kind == LoopKind::Task && record.moved_to.is_empty() {
+        let _ = promise_judge(root, record).and_then(|judge| judge.receipts.end_run());
     }
 }
 
-/// What the promise of a ralph loop is judged by; an error where nothing can be kept outside of the project.
+/// The judge of a ralph loop's promise. An error if nothing can be kept outside of the project.
 pub fn promise_judge(root: &Path, record: &Record) -> io::Result<TickJudge> {
-    // A loop that was taken over goes by what the first session has kept.
+    // An adopted loop goes by what the first session kept.
     let first = record.adopted.as_ref().map_or(&record.session, |adopted| &adopted.from);
     let receipts = Receipts::named(root, &["session-", first].concat())?;
     Ok(promised::promise_judge(root, receipts, record.armed_at))
-}
-
-/// Removes the pin of a feature's loop whose session begins another loop; `undo` can put it back.
-pub fn remove(root: &Path, claim: &Claim, undo: &mut Undo) -> io::Result<()> {
-    let (Ok(pins), whose) = (Pins::of(root), PinKey::Feature(&claim.about)) else { return Ok(()) };
-    undo.remember(&pins.path(whose))?;
-    undo.remember(&pins.verify_path(whose))?;
-    pins.close(whose, claim.armed_at)
-}
-
-/// Makes the session of a record the one that drives the loop that a person armed in a terminal.
-pub fn bind(root: &Path, record: &Record) -> io::Result<()> {
-    let whose = PinKey::Feature(&record.about);
-    if !Pins::has(root, whose) {
-        return Ok(());
-    }
-    Pins::of(root)?.change(whose, record.armed_at, |pin| pin.session.clone_from(&record.session))
-}
-
-/// Gives the loop of a feature that a person armed to the session that takes the loop over: from here on it is that session's.
-/// The pin that was changed, as it was, `None` where there was none. A pin that cannot be read stays where it is.
-pub fn carry(root: &Path, record: &Record, to: &str) -> io::Result<Option<Pin>> {
-    let PinState::Armed(pin) = standing(root, record) else { return Ok(None) };
-    if record.kind == LoopKind::Task {
-        return Ok(None);
-    }
-    carry_back(root, &Pin { session: to.to_owned(), ..Pin::clone(&pin) })?;
-    Ok(Some(*pin))
-}
-
-/// Puts the pin of a loop back that [`carry`] has moved.
-pub fn carry_back(root: &Path, pin: &Pin) -> io::Result<()> {
-    Pins::of(root)?.update(PinKey::Feature(&pin.about), pin)
 }
 
 /// Fails where a person armed the loop of this record, and nobody can get to what was
@@ -200,21 +136,20 @@ pub fn reachable(root: &Path, record: &Record) -> io::Result<()> {
     }
 }
 
-/// Takes what no person armed out of a ralph loop: one without commands and within the default limits, which asks for a promise,
-/// is left.
+/// Strips a ralph loop of what no person armed: no commands, the default limits, and a promise to ask for.
 pub fn without_commands(record: &mut Record, promise: &str) {
     let Some(assignment) = record.assignment.as_deref_mut() else { return };
     let most = LoopLimits::default().max_iterations;
     let contract = &mut assignment.contract;
     contract.checks = Vec::new();
-    // Without its checks nothing would be asked for.
+    // Without checks, nothing else would be asked for.
     contract.token.get_or_insert_with(|| promise.to_owned());
     let limit = contract.guardrails.max_iterations.unwrap_or(most).min(most);
     contract.guardrails.max_iterations = Some(limit);
 }
 
-/// Writes the Verify commands of a pin; the loop of a task has none. Where nothing can be kept outside of the project, that is an
-/// error if there are commands to keep, and otherwise the words that say so.
+/// Writes a pin's Verify commands; a ralph loop has none. If nothing can be kept outside of the project: an error if
+/// there are commands, otherwise words that say so.
 pub fn keep_commands(
     pins: Result<&Pins, &io::Error>,
     whose: Option<PinKey<'_>>,
@@ -231,7 +166,7 @@ pub fn keep_commands(
         Err(error) => error.to_string(),
     };
     let has_commands = !commands.is_empty() || !pin.notify.is_empty();
-    // What a person armed there before would hold in its place.
+    // The person's earlier arming would hold in place of this one.
     let is_free = |whose| pins.map_or(true, |pins| matches!(pins.read(whose), Ok(None)));
     let is_free = whose.is_none_or(is_free);
     if is_free && pin.checks.is_empty() && !has_commands && pin.asked.is_none() {
@@ -247,8 +182,8 @@ pub fn keep_commands(
     ))
 }
 
-/// An error when the lines that show what may be run do not fit into a message of a session: what is not
-/// shown is not armed. `instead` says what to do.
+/// An error if the commands do not fit into a message of a session: a command that is not shown is not armed. `instead`
+/// says what to do.
 pub fn fits_a_message(shown: &str, instead: &str) -> Result<(), Refusal> {
     if shown.encode_utf16().count() <= MESSAGE {
         return Ok(());
@@ -262,7 +197,7 @@ pub fn fits_a_message(shown: &str, instead: &str) -> Result<(), Refusal> {
     ))
 }
 
-/// The lines that show a person what may be run for a loop, all of it, empty when that is nothing.
+/// Lines about all commands of a loop; empty for none.
 pub fn shown(checks: &[Check], checks_from: &str, commands: &VerifyCommands, list: &str) -> String {
     let mut text = String::new();
     let (checks, review) = Contract::commands_and_review(checks);
@@ -298,7 +233,7 @@ pub fn shown(checks: &[Check], checks_from: &str, commands: &VerifyCommands, lis
     text
 }
 
-/// The same for what a person armed, with so many checks in the command that was typed.
+/// The same for a pin, with `typed` checks in the command itself.
 pub fn shown_of(pin: &Pin, commands: &VerifyCommands, typed: usize) -> String {
     let (checks, _) = Contract::commands_and_review(&pin.checks);
     let from = match typed {
@@ -317,14 +252,14 @@ pub fn shown_of(pin: &Pin, commands: &VerifyCommands, typed: usize) -> String {
     text
 }
 
-/// The lines that show the command for notices and where it is from, empty for none.
+/// Lines about the command for notices, and where it is from; empty for none.
 pub fn shown_notice(command: &str, from: &str) -> String {
     let when = format!("run when the loop ends or needs you (within {} s)", NOTICE_LIMIT.as_secs());
     let text = format!("Notice, from {from}, {when}:\n  {}\n", indented(command));
     if command.is_empty() { String::new() } else { text }
 }
 
-/// In a few words what was armed, such as `2 checks, Verify commands of 3 tasks`; `named` follows the checks.
+/// What was armed, in a few words: `2 checks, Verify commands of 3 tasks`; `named` follows the checks.
 pub fn in_short(checks: usize, named: &str, verify: usize) -> String {
     let checks = match checks {
         0 => "no checks".to_owned(),
@@ -338,7 +273,7 @@ pub fn in_short(checks: usize, named: &str, verify: usize) -> String {
     }
 }
 
-/// Checks as they go into a line, such as ` (`cargo test`, `npm test`)`, empty for none.
+/// Checks within a line: ` (`cargo test`, `npm test`)`; empty for none.
 pub fn checks_in_words(checks: &[Check]) -> String {
     if checks.is_empty() {
         return String::new();
@@ -347,7 +282,7 @@ pub fn checks_in_words(checks: &[Check]) -> String {
     format!(" ({})", runs.collect::<Vec<_>>().join(", "))
 }
 
-/// The commands in the order of the tasks that have them first, each with all of its tasks.
+/// Each command with all its tasks, in the order of their first tasks.
 fn by_command(commands: &VerifyCommands) -> Vec<(&str, Vec<&str>)> {
     let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
     let mut places = std::collections::BTreeMap::new();
@@ -365,8 +300,8 @@ fn ids_in_words(ids: &[&str]) -> String {
     few(&mut ids.iter().map(|id| text::title(id, 40)), 8)
 }
 
-/// A command whole, as a person reads it who judges it: further lines are indented, and a run of blanks or
-/// of empty lines that could move the rest out of sight is counted.
+/// A command in full, for a person to judge: further lines are indented. A long run of blanks or empty lines, which
+/// could move the rest out of sight, is shown by its length.
 pub fn indented(command: &str) -> String {
     let block = text::block(command);
     let mut shown = String::with_capacity(block.len());
@@ -389,7 +324,7 @@ pub fn indented(command: &str) -> String {
         }
         let mut rest = line;
         while let Some(start) = rest.find(char::is_whitespace) {
-            let length = rest[start..].find(|it: char| !it.is_whitespace());
+            let length = rest[start..].find(|letter: char| !letter.is_whitespace());
             let end = start + length.unwrap_or(rest.len() - start);
             let blanks = rest[start..end].chars().count();
             if blanks > BLANKS {
@@ -404,7 +339,7 @@ pub fn indented(command: &str) -> String {
     shown
 }
 
-/// What a person reads once about a loop that no person armed.
+/// For a person, once: no person armed this loop.
 pub fn nobody_words(record: &Record, standing: &PinState, limits: LoopLimits) -> String {
     if let Some(words) = lost_words(record, standing) {
         return format!(
@@ -426,7 +361,7 @@ pub fn nobody_words(record: &Record, standing: &PinState, limits: LoopLimits) ->
     )
 }
 
-/// What is said of a loop that a person armed, and whose pin is not found.
+/// A person armed the loop, and its pin is not found.
 fn lost_words(record: &Record, standing: &PinState) -> Option<String> {
     let PinState::Lost(why) = standing else { return None };
     let (again, cancel) = commands_for(record);
@@ -436,7 +371,7 @@ fn lost_words(record: &Record, standing: &PinState) -> Option<String> {
     ))
 }
 
-/// What a person does about a loop whose pin is not found, `None` for any other one.
+/// What a person does about a missing pin; `None` otherwise.
 pub fn next_where_lost(record: &Record, standing: &PinState) -> Option<String> {
     let (again, cancel) = commands_for(record);
     let is_lost = matches!(standing, PinState::Lost(_));
@@ -445,7 +380,6 @@ pub fn next_where_lost(record: &Record, standing: &PinState) -> Option<String> {
     })
 }
 
-/// The commands that arm and end a loop of this kind.
 pub fn commands_for(record: &Record) -> (&'static str, &'static str) {
     if record.kind == LoopKind::Task {
         ("/speckit:ralph-loop", "/speckit:cancel-ralph")

@@ -1,4 +1,4 @@
-//! What the ticks of a feature's loop are judged by: what a person armed, and what was kept then where no edit of the agent gets.
+//! The judge of a feature's ticks: a person's arming, and what was kept at that time out of the agent's reach.
 
 use std::cell::LazyCell;
 use std::io;
@@ -10,22 +10,20 @@ use crate::session::pinned;
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::store::receipts::Receipts;
 
-/// Why no tick can be judged.
 #[derive(Debug)]
 pub enum Unjudged {
     /// Nothing can be kept outside of the project: every tick counts.
     Nowhere(io::Error),
-    /// What a person armed cannot be read at the moment, and why: no tick counts until it can.
+    /// The arming cannot be read now, with the reason: no tick counts until it can.
     Unreadable(String),
 }
 
-/// The path of a feature's list, relative to the project.
+/// Relative to the project.
 pub fn list_of(feature: &Feature) -> String {
     [&feature.relative, "/", TASKS].concat()
 }
 
-/// What the ticks of a feature are judged by under what a person armed, `None` where no person did; an error where
-/// nothing can be kept outside of the project.
+/// The judge under this pin, without one under default terms. An error if nothing can be kept outside of the project.
 pub fn judge_of(project: &Project, feature: &Feature, pin: Option<&Pin>) -> io::Result<TickJudge> {
     let (root, list) = (&project.root, list_of(feature));
     let receipts = Receipts::of(root, &feature.name, &list)?;
@@ -49,7 +47,7 @@ pub fn judge_of(project: &Project, feature: &Feature, pin: Option<&Pin>) -> io::
     Ok(TickJudge::of(place, armed, receipts))
 }
 
-/// The same under what holds for the feature now: what a person armed in a session, or a runner at work.
+/// The judge under the current arming: in a session, or by a runner at work.
 pub fn standing(project: &Project, feature: &Feature) -> Result<TickJudge, Unjudged> {
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     if let (PinState::Unknown(why) | PinState::Lost(why), Ok(_)) =

@@ -1,48 +1,43 @@
-//! Which loop of a project is selected: the named session's, this session's, or the only one.
+//! Selects a loop of a project: the named session's, this session's, or the only one.
 
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::refusal::Refusal;
-use crate::store::loops::{Claim, Loops, Record};
+use crate::store::loops::{Loops, Record};
 use crate::store::names::LoopKind;
+use crate::store::pins::Pin;
 use crate::text;
 
-/// What is said where no session has a loop yet.
+/// The addition if no session has a loop yet.
 const ONLY_ARMED: &str =
     "; one that is only armed begins when a session stops, and `spool stop` ends it before that";
 
-/// Which loops can be selected, as a message names them.
+/// The loops to select from, as a message names them.
 #[derive(Clone, Copy, Debug)]
 struct Wanted<'a> {
-    /// What they are: `loop`, or `ralph loop` where only those can be selected.
+    /// `loop`, or `ralph loop` if there is no choice of others.
     noun: &'a str,
-    /// How they are: `live` or `paused`.
+    /// `live` or `paused`.
     state: &'a str,
-    /// The session that a person named.
     named: Option<&'a str>,
-    /// The session in which it was asked.
+    /// The session in which the command was typed.
     own: Option<&'a str>,
 }
 
-/// The selected loop.
 #[derive(Clone, Debug)]
 pub enum Meant {
-    /// That of a task, by its session.
+    /// A ralph loop, by its session.
     Task(String),
-    /// That of a feature.
     Feature(Feature),
 }
 
-/// The live loops of a project, by session. A feature's loop lives where its claim says so.
+/// The live loops of a project, by session. A feature's loop lives where its pin says so.
 pub fn live(loops: &Loops) -> Vec<Record> {
     let mut records = records(loops);
-    records.retain(|record| {
-        record.ledger.is_live() && drives(loops.claim(&record.about).as_ref(), record)
-    });
+    records.retain(|record| record.ledger.is_live() && drives(loops, record));
     records
 }
 
-/// The live ralph loops of a project, by session.
 pub fn live_ralph(loops: &Loops) -> Vec<Record> {
     let mut records = records(loops);
     records.retain(Record::is_live_ralph);
@@ -53,12 +48,10 @@ fn records(loops: &Loops) -> Vec<Record> {
     loops.sessions().into_iter().filter_map(|session| loops.peek(&session)).collect()
 }
 
-/// Returns whether the loop is this record's: that of a feature is where its claim says.
-pub fn drives(claim: Option<&Claim>, record: &Record) -> bool {
-    record.kind == LoopKind::Task
-        || claim.is_some_and(|claim| {
-            claim.closed.is_none() && claim.session.as_ref() == Some(&record.session)
-        })
+/// Whether the loop is this record's: that of a feature is where its pin says, as long as that can be read.
+pub fn drives(loops: &Loops, record: &Record) -> bool {
+    let is_its = |pin: Pin| pin.is_live_in(&record.session);
+    record.kind == LoopKind::Task || loops.pin(&record.about).ok().flatten().is_none_or(is_its)
 }
 
 /// The loop to pause, or the paused one to continue: the named session's, this session's, or the only one.
@@ -74,32 +67,32 @@ pub fn to_steer(
     select(found, Wanted { noun: "loop", state, named, own })
 }
 
-/// The session that drives the live loop of a feature; an error when none does.
+/// The session of a feature's live loop; an error without one.
 pub fn session_of(loops: &Loops, feature: &Feature) -> Result<String, Refusal> {
-    let is_its = |it: &Record| it.about == feature.name && it.kind != LoopKind::Task;
+    let is_its = |record: &Record| record.about == feature.name && record.kind != LoopKind::Task;
     let record = live(loops).into_iter().find(is_its);
-    record.map(|it| it.session).ok_or_else(|| {
+    record.map(|record| record.session).ok_or_else(|| {
         let name = &feature.name;
         Refusal::NoLoop(format!("no session drives a loop of feature `{name}`{ONLY_ARMED}"))
     })
 }
 
-/// The feature whose loop a session drives, `None` where it drives none.
+/// The feature that a session drives.
 pub fn feature_of(project: &Project, session: &str) -> Option<Feature> {
     let mut records = live(&Loops::of(&project.root)).into_iter();
-    let record = records.find(|it| it.session == session && it.kind != LoopKind::Task)?;
+    let record = records.find(|one| one.session == session && one.kind != LoopKind::Task)?;
     project.feature_at(&record.folder).ok()
 }
 
-/// The task loop that the agent of a session ends because it needs a person; without a session, the only one.
+/// The ralph loop of an agent that needs a person; without a session, the only one.
 pub fn to_block(loops: &Loops, own: Option<&str>) -> Result<Record, Refusal> {
     let mut live = live_ralph(loops);
     live.retain(|record| own.is_none_or(|own| own == record.session));
     select(live, Wanted { noun: "ralph loop", state: "live", named: None, own: None })
 }
 
-/// The loop that a cancel is about: the named feature's or session's, or this session's; then, in a session,
-/// the current feature, and in a terminal the only loop there is.
+/// The loop of the named feature or session, or this session's; then, in a session the current feature's, in a terminal
+/// the only one.
 pub fn to_cancel(
     project: &Project,
     feature: Option<&str>,
@@ -121,12 +114,12 @@ pub fn to_cancel(
     if features.is_empty() {
         return select(tasks, wanted).map(|record| Meant::Task(record.session));
     }
-    let of_features = features.iter().map(|it| format!("feature {}", it.name));
+    let of_features = features.iter().map(|feature| format!("feature {}", feature.name));
     Err(several(&of_features.chain(tasks.iter().map(line)).collect::<Vec<_>>()))
 }
 
-/// The feature that a cancel is about: the named one, the session's own, or the current one. In a terminal
-/// (no session), the only one that has a loop comes before a current one that has none.
+/// The named feature, the session's, or the current one. In a terminal, the only feature with a loop comes before a
+/// current feature without one.
 pub fn feature_to_cancel(
     project: &Project,
     named: Option<&str>,
@@ -138,7 +131,7 @@ pub fn feature_to_cancel(
         match armed.len() {
             0 => {}
             1 => return Ok(armed.remove(0)),
-            _ => return Err(several(&armed.into_iter().map(|it| it.name).collect::<Vec<_>>())),
+            _ => return Err(several(&armed.into_iter().map(|one| one.name).collect::<Vec<_>>())),
         }
     }
     project.feature_meant(named, session)?.ok_or_else(|| {
@@ -153,14 +146,13 @@ fn several(names: &[String]) -> Refusal {
     Refusal::new("several loops are live here; name the feature or the session:", names.join("\n"))
 }
 
-/// Whether the current feature has a loop, or a state file from which the next stop would make one.
+/// The current feature has a loop, or a state file from which the next stop would make one.
 fn current_lives(project: &Project, loops: &Loops) -> bool {
     let Some(feature) = project.current_feature().ok().flatten() else { return false };
     lives(loops, &feature)
-        || FeatureSnapshot::read(&feature).is_some_and(|it| it.in_execution() && !it.all_done())
+        || FeatureSnapshot::read(&feature).is_some_and(|now| now.in_execution() && !now.all_done())
 }
 
-/// The features that have a loop.
 pub fn armed_features(project: &Project, loops: &Loops) -> Vec<Feature> {
     let mut features = project.features();
     features.retain(|feature| lives(loops, feature));
@@ -168,14 +160,14 @@ pub fn armed_features(project: &Project, loops: &Loops) -> Vec<Feature> {
 }
 
 fn lives(loops: &Loops, feature: &Feature) -> bool {
-    loops.claim(&feature.name).is_some_and(|claim| claim.closed.is_none())
+    loops.live_pin(&feature.name).is_some()
 }
 
 fn line(record: &Record) -> String {
     format!("{}  {}", record.session, printable(&record.about))
 }
 
-/// The one of these loops that is meant; an error that lists them where it could be several.
+/// The loop that is meant; an error lists the loops if several fit.
 fn select(mut records: Vec<Record>, wanted: Wanted<'_>) -> Result<Record, Refusal> {
     let Wanted { noun, state, named, own } = wanted;
     let mut near = None;

@@ -1,23 +1,24 @@
-//! What becomes of a stop, from the first look at the session's loop to the answer. The two kinds of loops differ in
-//! what is observed and in the words; each has its own file.
+//! From the first look at a stopped session's loop to the answer. The two kinds of loops observe and speak differently,
+//! each in its own file.
 
 use std::io;
 use std::time::Duration;
 
-use super::claim::{Unowned, close_claim, unowned};
+use super::claim::{Unowned, unowned};
 use super::context::{ChecksRun, StopContext, StopSession, waited_for, waiting_with_message};
 use super::feature::{Entered, FeatureStop};
 use super::notices::{self, Notice};
 use super::{continuing, feature, task};
 use crate::checks::{ReviewCall, run_each, run_review};
 use crate::engine::{
-    Check, CheckResult, Contract, Evaluation, Judgement, Observation, Pending, TerminalReason,
-    Verdict, Waiting, evaluate,
+    Check, CheckResult, Contract, Demand, Evaluation, Judgement, Observation, Pending,
+    TerminalReason, Verdict, Waiting, evaluate,
 };
 use crate::evidence::progress::{LookMoment, outdated, still};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::HookAnswer;
 use crate::judge::ticks::Ticks;
+use crate::session::messages::ends;
 use crate::session::messages::landing::JOURNALED;
 use crate::session::messages::shortfall::of_check;
 use crate::session::messages::task::title;
@@ -26,27 +27,24 @@ use crate::session::{pause, pinned};
 use crate::store::closing::{EndNotice, close_record};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
-use crate::store::loops::{Checked, Claim, Record};
+use crate::store::loops::{Checked, Record};
 use crate::store::names::{EndName, JournalEvent, LoopKind, VerdictName};
 use crate::store::pausing::resume_after_failure;
-use crate::store::pins::{LoopLimits, PinState};
+use crate::store::pins::{LoopLimits, Pin, PinnedEnd};
 use crate::text;
 use crate::world::{self, Deadline, FileTime, Stopwatch};
 
-/// How long all checks together may take; `hooks.json` gives the hook a little more.
+/// The limit of all checks together; `hooks.json` gives the hook a little more.
 pub const CHECKS_LIMIT: Duration = Duration::from_mins(25);
 
-/// The most characters of the agent's last words that a person reads.
+/// Characters of the agent's last words that a person reads.
 pub const LAST_WORDS: usize = 300;
 
-/// How much longer than for everything else a stop waits for the command that tells a person.
+/// The additional time for the command that tells a person, after everything else.
 const NOTICE_PATIENCE: Duration = Duration::from_millis(500);
 
-/// What a session loops over.
 enum StopKind {
-    /// The task list of a feature.
     Feature(Box<FeatureStop>),
-    /// One task, until its promise.
     Task,
 }
 
@@ -59,28 +57,30 @@ impl StopKind {
     }
 }
 
-/// What became of a look at the session's loop.
+/// The outcome of one look at the session's loop.
 enum Look {
-    /// The session has no loop that lives.
+    /// The session has no live loop.
     NoLoop,
-    /// It was judged.
     Answered(HookAnswer),
-    /// Checks have to run first; the lock is given up, and this is the loop as it was.
+    /// Checks must run first: the lock is released, and this is the loop as it was.
     RunChecks(Box<Pending>, Box<Record>, Box<Ticks>),
 }
 
-/// The same for a stop in a loop that lives.
+/// The outcome of a stop in a live loop.
 enum Judged {
     Answer(HookAnswer),
     RunChecks(Box<Pending>, Box<Ticks>),
 }
 
-/// The answer to a stop of a session: in the loop that it has, or in one without an owner.
+/// Answers a stop: in the session's own loop, or in one without an owner.
 pub fn answer(context: &StopContext<'_>) -> io::Result<HookAnswer> {
-    if let Some(answer) = own_loop(context, None)? {
+    let session = &context.event.session;
+    let is_known = context.loops.knows(session);
+    if is_known && let Some(answer) = own_loop(context, None)? {
         return Ok(answer);
     }
-    match unowned(context)? {
+    let earlier = if is_known { context.loops.peek(session) } else { None };
+    match unowned(context, earlier.as_ref())? {
         Unowned::Answer(answer) => Ok(answer),
         Unowned::HasLoop(snapshot) => {
             Ok(own_loop(context, snapshot.map(|snapshot| *snapshot))?.unwrap_or_default())
@@ -88,8 +88,8 @@ pub fn answer(context: &StopContext<'_>) -> io::Result<HookAnswer> {
     }
 }
 
-/// The loop that this session already has; `None` when it has none that lives. `snapshot` are the feature's files
-/// where they were just read.
+/// Answers in the loop that this session has; `None` without a live one. `snapshot` has the feature's files, if they
+/// were just read.
 fn own_loop(
     context: &StopContext<'_>,
     mut snapshot: Option<FeatureSnapshot>,
@@ -106,15 +106,21 @@ fn own_loop(
     }
 }
 
-/// One look at the session's loop: it is read, locked, judged and kept.
+/// Reads the session's loop once, locks it, judges the stop, and keeps the verdict.
 fn look(
     context: &StopContext<'_>,
     snapshot: Option<FeatureSnapshot>,
     checks: Option<ChecksRun>,
 ) -> io::Result<Look> {
     let (root, session) = (&context.project.root, &context.event.session);
-    let Some(record) = to_judge(context) else { return without_loop(context) };
-    // The files are read before the lock is taken: waiting for a writer makes no other session wait.
+    // The loop as it is before the lock: one that lives, or whose end is still to be reported.
+    let before = context.loops.peek(session);
+    let Some(record) = before.filter(|record| record.ledger.is_live() || record.unnotified) else {
+        // One that cannot be read is an error.
+        context.loops.session(session)?.record()?;
+        return Ok(Look::NoLoop);
+    };
+    // Files are read before the lock is taken: other sessions must not wait for a writer.
     let is_task = record.kind == LoopKind::Task;
     let waits = snapshot.is_none() && record.ledger.is_live() && checks.is_none();
     let snapshot = match snapshot {
@@ -134,20 +140,25 @@ fn look(
     else {
         return Ok(Look::NoLoop);
     };
-    let standing = pinned::standing(root, &record);
-    // The pin says whose the loop is. One that was armed in a terminal is taken first.
-    let pin = standing.pin().filter(|_| !is_task);
-    if record.ledger.is_live() && pin.is_some_and(|pin| pin.session.is_empty()) {
-        return Ok(Look::NoLoop);
+    let pin = if is_task {
+        Ok(record.armed.as_deref().cloned())
+    } else {
+        context.loops.pin(&record.about)
+    };
+    let kept = pin.as_ref().ok().and_then(Option::clone).filter(|_| !is_task);
+    let standing = pinned::standing_by(root, &record, pin);
+    let is_open = |pin: &Pin| record.ledger.is_live() && pin.ended.is_none();
+    if let Some(pin) = kept.as_ref().filter(|pin| is_open(pin)) {
+        // The pin says whose the loop is. One that was armed in a terminal is taken first.
+        if pin.session.is_empty() {
+            return Ok(Look::NoLoop);
+        }
+        if pin.session == *session && pin.armed_at != record.armed_at {
+            // Whoever armed it again may have been killed between the record and the pin.
+            record.armed_at = pin.armed_at;
+            record.armed_by.clone_from(&pin.armed_by);
+        }
     }
-    let own = pin.filter(|pin| pin.session == *session);
-    if let Some(pin) = own.filter(|_| record.ledger.is_live()) {
-        // Whoever armed it again may have been killed between the record and the pin.
-        record.armed_at = pin.armed_at;
-        record.armed_by.clone_from(&pin.armed_by);
-    }
-    let claim =
-        if is_task || own.is_some() { None } else { context.loops.read_claim(&record.about)? };
     if is_task && record.ralph().is_none() {
         return Ok(Look::NoLoop);
     }
@@ -155,31 +166,18 @@ fn look(
     if !stop.record.ledger.is_live() {
         return Ok(stop.report_end()?.map_or(Look::NoLoop, Look::Answered));
     }
-    match stop.judge(claim, snapshot, checks)? {
+    if let Some(answer) = kept.map(|pin| stop.over(&pin)).transpose()?.flatten() {
+        return Ok(Look::Answered(stop.leave(answer)));
+    }
+    match stop.judge(snapshot, checks)? {
         Judged::Answer(answer) => Ok(Look::Answered(stop.leave(answer))),
         Judged::RunChecks(pending, ticks) => {
-            // Nobody waits for the checks: a cancel in the meantime counts.
+            // Checks run without a lock: a cancel in the meantime counts.
             let StopSession { folder, record, .. } = stop;
             drop(folder);
             Ok(Look::RunChecks(pending, Box::new(record), ticks))
         }
     }
-}
-
-/// The session's loop, as it is before the lock: one that lives, or whose end is still to be reported.
-fn to_judge(context: &StopContext<'_>) -> Option<Record> {
-    let session = &context.event.session;
-    let record = if context.loops.knows(session) { context.loops.peek(session) } else { None };
-    record.filter(|record| record.ledger.is_live() || record.unnotified)
-}
-
-fn without_loop(context: &StopContext<'_>) -> io::Result<Look> {
-    let session = &context.event.session;
-    if context.loops.knows(session) {
-        // One that cannot be read is an error.
-        context.loops.session(session)?.record()?;
-    }
-    Ok(Look::NoLoop)
 }
 
 /// Runs the checks of this session's loop and returns their results, with what was observed before. The
@@ -193,7 +191,7 @@ fn run_checks(
 ) -> ChecksRun {
     let session = &context.event.session;
     let running = context.loops.checking(session);
-    // The times of the files tell what the checks write from what the agent wrote before, and will write after them.
+    // The files' times tell the checks' writes from the agent's, before and after.
     let is_apart = || running.as_ref().is_some_and(Lock::outlasts_step);
     let was_apart = is_apart();
     let mut marks = record.marks.clone();
@@ -201,7 +199,7 @@ fn run_checks(
     let all = checks.len() + usize::from(review.is_some());
     let mut began = Vec::new();
     let write = |words: String, check: String| {
-        // A journal that cannot be written is reported with the verdict.
+        // A broken journal is reported with the verdict.
         let iteration = record.ledger.iterations.saturating_add(1);
         let entry = record.entry(JournalEvent::Checks, &words);
         let _ = context.loops.note(session, &Entry { iteration, check, ..entry });
@@ -227,7 +225,7 @@ fn run_checks(
     });
     times.push(clock.elapsed());
     let millis = times.windows(2).map(|pair| pair[1].saturating_sub(pair[0]).as_millis());
-    let millis = millis.map(|it| u64::try_from(it).unwrap_or(u64::MAX)).collect();
+    let millis = millis.map(|time| u64::try_from(time).unwrap_or(u64::MAX)).collect();
     if results.iter().all(|result| result.passed) {
         let old = &checks[..outdated(root, &began, LookMoment::after_checks())];
         let again = run_each(old, root, limit.left(), &mut |check, number| {
@@ -248,28 +246,14 @@ fn run_checks(
 }
 
 impl StopSession<'_> {
-    /// What becomes of a stop in a loop that lives.
     fn judge(
         &mut self,
-        claim: Option<Claim>,
         snapshot: Option<FeatureSnapshot>,
         mut checks: Option<ChecksRun>,
     ) -> io::Result<Judged> {
-        if let PinState::Ended(end) = &self.standing {
-            // The process that ended it was killed before the notes had it: it keeps its name and words.
-            let (record, end) = (&mut self.record, end.clone());
-            if end.reason == TerminalReason::Cancelled {
-                close_record(&self.folder, record, &end.reason, &end.words, EndNotice::Done)?;
-                let what = if record.kind == LoopKind::Task { "" } else { "feature " };
-                let line = format!("The loop of {what}{} has ended (cancelled)", record.about);
-                return Ok(Judged::Answer(HookAnswer::silent().log(&line)));
-            }
-            close_record(&self.folder, record, &end.reason, &end.words, EndNotice::AtNextStop)?;
-            return Ok(Judged::Answer(self.report_end()?.unwrap_or_default()));
-        }
         let mut kind = StopKind::Task;
         if self.record.kind != LoopKind::Task {
-            match feature::enter(self, claim.unwrap_or_default(), snapshot)? {
+            match feature::enter(self, snapshot)? {
                 Entered::Answer(answer) => return Ok(Judged::Answer(answer)),
                 Entered::Feature(stop) => kind = StopKind::Feature(stop),
             }
@@ -295,12 +279,40 @@ impl StopSession<'_> {
         }
     }
 
+    /// The answer where the pin says that the loop has ended, or is another session's.
+    fn over(&mut self, pin: &Pin) -> io::Result<Option<HookAnswer>> {
+        let about = self.record.about.clone();
+        if pin.session != self.record.session && !pin.session.is_empty() {
+            let line = format!("Feature {about} is driven by session {} now", pin.session);
+            let answer = self.close(&Demand::Stopped, &line)?;
+            let lost = Record { moved_to: pin.session.clone(), ..self.record.clone() };
+            let message = ends::moved_message(&lost).unwrap_or_default();
+            return Ok(Some(answer.also_notify(&message)));
+        }
+        let Some(PinnedEnd { reason, words }) = &pin.ended else { return Ok(None) };
+        // An arming that was broken off has closed the pin, and whoever cancels knows of it. Any other end was on its way.
+        let is_told = *reason == TerminalReason::Cancelled || pin.armed_at < self.record.armed_at;
+        let telling = if is_told { EndNotice::Done } else { EndNotice::AtNextStop };
+        close_record(&self.folder, &mut self.record, reason, words, telling)?;
+        let line = format!("The loop of feature {about} has ended ({})", reason.name());
+        let told = self.report_end()?;
+        Ok(Some(told.unwrap_or_else(|| HookAnswer::silent().log(&line))))
+    }
+
+    /// Writes into the pin why the loop ended, before its record says so; a task has its end in the record alone.
+    pub fn end_pin(&self, reason: &TerminalReason, words: &str) -> io::Result<()> {
+        if self.record.kind == LoopKind::Task {
+            return Ok(());
+        }
+        self.context.loops.end_pin(&self.record, reason, words)
+    }
+
     /// Takes in when the iteration before ended.
     fn begin(&mut self) {
         let marks = &mut self.record.marks;
         marks.begin(self.folder.written_at(), self.record.ledger.settled);
         let ended = marks.ends.last().copied().unwrap_or_default();
-        if let Some(checked) = self.record.assignment.as_mut().and_then(|it| it.checked.as_mut())
+        if let Some(checked) = self.record.assignment.as_mut().and_then(|a| a.checked.as_mut())
             && !checked.since.is_known()
         {
             checked.since = ended;
@@ -339,7 +351,7 @@ impl StopSession<'_> {
         })
     }
 
-    /// Writes a verdict down, and returns what is said about it.
+    /// Writes the verdict down, and turns it into the answer.
     fn keep(
         &mut self,
         kind: &StopKind,
@@ -358,12 +370,12 @@ impl StopSession<'_> {
         let mut not_kept = None;
         self.record.marks.waited = matches!(verdict, Verdict::Wait(_));
         if self.record.marks.waited {
-            // Nothing is counted while waiting: what was read is read again at the next stop.
+            // A wait counts nothing: the next stop reads everything again.
             self.record.read_as_far_as(before);
         } else if let StopKind::Feature(stop) = kind {
             self.record.converge_ran = false;
             self.record.judged_at = self.record.seen_at;
-            // The list comes last: what is killed before it is judged again.
+            // The list is kept last: a program killed before that leaves the ticks to be judged again.
             not_kept = stop.keep_ticks(self, &seen).err();
             stop.keep_list(self)?;
         }
@@ -372,7 +384,7 @@ impl StopSession<'_> {
         }
         self.put_in_words(kind, contract, &seen, &verdict);
         let of_a_pause = pause_to_report(&mut self.record, &verdict);
-        let form = continuing::form(self.context, &mut self.record.context, &verdict);
+        let form = continuing::form(self.context, &verdict);
         let limits = kind.limits();
         let mut notices =
             notices::notices(self.context, &mut self.record, &self.standing, limits, &verdict);
@@ -380,7 +392,7 @@ impl StopSession<'_> {
             notices.extend(stop.other_phase(&mut self.record, &self.standing));
         }
         if let Verdict::End(reason) = &verdict {
-            pinned::end(root, &self.record, reason, &self.record.words)?;
+            self.end_pin(reason, &self.record.words)?;
         }
         self.folder.save(&self.record)?;
         let noted = self.note(kind, contract, &seen, &verdict).and_then(|()| {
@@ -403,7 +415,7 @@ impl StopSession<'_> {
         };
         let answer = match noted {
             Ok(()) => answer.in_form(form),
-            // It has ended, and the record says so: the person is notified whatever the journal has.
+            // The loop has ended, and the record says so: the person is notified without the journal, too.
             Err(error) if matches!(verdict, Verdict::End(_)) => {
                 answer.log(&format!("The end is not in the journal: {error}"))
             }
@@ -420,7 +432,7 @@ impl StopSession<'_> {
         })
     }
 
-    /// Writes down in words what came of the stop.
+    /// Puts the outcome of the stop into words.
     fn put_in_words(
         &mut self,
         kind: &StopKind,
@@ -474,7 +486,7 @@ impl StopSession<'_> {
         self.folder.note(&if is_end { entry.with_sums(&self.record.ledger) } else { entry })
     }
 
-    /// Reports once why the loop ended between two stops; `None` when that is reported already.
+    /// Reports an end between two stops, once; `None` if it is reported.
     pub fn report_end(&mut self) -> io::Result<Option<HookAnswer>> {
         let Some(reason) = self.record.ledger.ended.clone().filter(|_| self.record.unnotified)
         else {
@@ -488,44 +500,35 @@ impl StopSession<'_> {
         self.record.unnotified = false;
         self.folder.save(&self.record)?;
         let answer = HookAnswer::notify(&message).log(&line);
-        // Whoever ended it has run the person's command; here only the terminal rings.
+        // Whoever ended the loop has run the person's command: only the terminal rings here.
         Ok(Some(answer.alert(&self.record.about, reason.name(), &message)))
     }
 
-    /// Gives the session's folder back; a loop that has ended gives its feature up as well.
+    /// Gives the session's folder back.
     fn leave(self, answer: HookAnswer) -> HookAnswer {
         let Self { context, folder, record, standing } = self;
-        // Arming and canceling take the lock of the project first and the session's second.
         drop(folder);
         if !record.ledger.is_live() {
-            pinned::unpin(&context.project.root, &record);
+            pinned::end_promise(&context.project.root, &record);
+            context.loops.remove_leftovers();
         }
-        let closed = match record.kind {
-            LoopKind::Task => Ok(()),
-            _ => close_claim(context.loops, &record, standing.pin()),
-        };
         // Nobody waits for a program of the person's: all is written, and no lock is held.
         if let Some(alert) = &answer.alert {
             let patience = context.deadline.left() + NOTICE_PATIENCE;
             notices::tell(context.loops, &record, standing.pin(), &alert.notice, patience);
         }
-        match closed {
-            Ok(()) => answer,
-            Err(error) => answer.log(&format!("The claim cannot be closed: {error}")),
-        }
+        answer
     }
 }
 
-/// What the checks printed that failed.
 fn output_of(results: &[CheckResult]) -> String {
-    let failed = results.iter().filter(|it| !it.passed && !it.tail.is_empty());
-    failed.fold(String::new(), |text, it| {
-        text + "`" + &it.run + "` (" + &it.outcome + "):\n" + &it.tail + "\n"
+    let failed = results.iter().filter(|result| !result.passed && !result.tail.is_empty());
+    failed.fold(String::new(), |text, result| {
+        text + "`" + &result.run + "` (" + &result.outcome + "):\n" + &result.tail + "\n"
     })
 }
 
-/// Marks a pause that this verdict waits for as reported and returns what the person reads of it; `None`
-/// when it was reported before.
+/// The pause that this verdict waits for, as text for the person, marked as reported; `None` if the person knows.
 fn pause_to_report(record: &mut Record, verdict: &Verdict) -> Option<String> {
     let Verdict::Wait(waiting) = verdict else { return None };
     waiting.iter().find(|one| matches!(one, Waiting::Paused(_)))?;

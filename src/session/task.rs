@@ -1,4 +1,4 @@
-//! A stop in a ralph loop (spec 002): what is observed, and what is said about it.
+//! A stop in a ralph loop (spec 002): what is observed, and what is said.
 
 use super::arguments::task::PROMISE;
 use super::context::{StopContext, StopSession};
@@ -15,13 +15,12 @@ use crate::store::journal::Entry;
 use crate::store::loops::Record;
 use crate::store::names::{EndStatus, PromiseState};
 
-/// Waits, half a second at most, for a transcript that lags.
+/// Waits at most half a second for a transcript that lags.
 pub fn wait_for_transcript(context: &StopContext<'_>, record: &Record) {
     observe::wait_for_transcript(context.event, record, context.deadline);
 }
 
-/// The contract of the loop and the observation of this stop; moves the record's places in transcript
-/// and commits forward.
+/// The contract, and the observation of this stop. The record moves on in transcript and commits.
 pub fn observe(session: &mut StopSession<'_>) -> (Contract, Observation) {
     let StopSession { context, record, standing, .. } = session;
     if standing.pin().is_none() {
@@ -29,11 +28,11 @@ pub fn observe(session: &mut StopSession<'_>) -> (Contract, Observation) {
     }
     let moment = context.moment(record);
     let seen = observe::observe(&context.project.root, context.event, record, moment);
-    let contract = record.assignment.as_ref().map(|it| it.contract.clone()).unwrap_or_default();
+    let contract = record.assignment.as_ref().map(|task| task.contract.clone()).unwrap_or_default();
     (contract, seen)
 }
 
-/// What the journal and `spool status` say of a verdict, on one line.
+/// The verdict on one line, for the journal and `spool status`.
 pub fn words(record: &Record, seen: &Observation, verdict: &Verdict) -> String {
     match verdict {
         Verdict::Continue(missing) => brief(missing, ""),
@@ -50,7 +49,7 @@ pub fn words(record: &Record, seen: &Observation, verdict: &Verdict) -> String {
     }
 }
 
-/// The journal's line with what became of the promise.
+/// The journal's entry with the fate of the promise.
 pub fn with_promise(
     entry: Entry,
     record: &Record,
@@ -71,7 +70,7 @@ pub fn with_promise(
     Entry { status, promise, ..entry }
 }
 
-/// The answer that sends the agent back to work.
+/// Sends the agent back to work.
 pub fn continue_answer(
     session: &StopSession<'_>,
     missing: &[Shortfall],
@@ -87,13 +86,13 @@ pub fn continue_answer(
     HookAnswer::block(&reason, if quiet { "" } else { &line }).log(&line)
 }
 
-/// Returns whether the iteration that begins now is the last one, and a handoff is wanted of it.
+/// The next iteration is the last one, and should leave a handoff.
 pub fn asks_for_handoff(session: &StopSession<'_>) -> bool {
-    let limit = session.record.ralph().and_then(|it| it.contract.guardrails.max_iterations);
+    let limit = session.record.ralph().and_then(|task| task.contract.guardrails.max_iterations);
     landing::is_asked(session.context.settings, limit, &session.record.ledger)
 }
 
-/// The answer that says why the loop ended.
+/// Says why the loop ended.
 pub fn end_answer(
     session: &StopSession<'_>,
     seen: &Observation,
@@ -106,7 +105,7 @@ pub fn end_answer(
     shown.alert(&record.about, reason.name(), &message).log(&message)
 }
 
-/// What was missing when the loop ended short of completion, and what the checks said; empty for nothing.
+/// What was missing at an end short of completion, and the checks' words; empty for nothing.
 fn missing(record: &Record, seen: &Observation) -> String {
     let (Some(assignment), Some(reason)) = (record.ralph(), &record.ledger.ended) else {
         return String::new();
@@ -121,7 +120,7 @@ fn missing(record: &Record, seen: &Observation) -> String {
     no_token.into_iter().chain(checked).collect::<Vec<_>>().join("; ")
 }
 
-/// What a person reads, and the log, about an end between two stops.
+/// The texts about an end between two stops: for the person, and for the log.
 pub fn late_end_texts(record: &Record, reason: &TerminalReason) -> (String, String) {
     let message = moved_message(record).unwrap_or_else(|| {
         messages::end_message(record, reason, &missing(record, &Observation::default()))

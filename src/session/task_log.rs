@@ -1,7 +1,7 @@
-//! The books of a feature: task list, state file, progress notes and journal, kept by the program.
+//! The books of a feature, kept by the program: task list, state file, progress notes and journal.
 //!
-//! The task list is the truth and is written first; the state file follows from it. Whoever is
-//! killed in between leaves a list and a state that load, and the next entry sets the state right.
+//! The task list is the truth and is written first; the state file follows. A program killed in between leaves both
+//! readable, and the next entry corrects the state.
 
 mod attempts;
 mod hooks;
@@ -35,34 +35,34 @@ use crate::text;
 
 pub use receipts::{begin_tasks, receipts_of, refused};
 
-/// How long to wait while others keep the same books.
+/// The time to wait while another program keeps the same books.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The longest text that is taken for a task, a failure or a need, in characters.
+/// Characters of a task, a failure or a need.
 const LONGEST: usize = 500;
 /// How deep repairs of repairs go.
 const DEEPEST: usize = 2;
-/// The most that is read of the progress notes, in bytes.
+/// Bytes read of the progress notes.
 const MOST_NOTES: u64 = 16 << 20;
 
-/// The open task log of one feature; no other program writes it until it is dropped.
+/// A feature's books, locked until they are dropped.
 pub struct Books<'a> {
     project: &'a Project,
     feature: &'a Feature,
     session: Option<&'a str>,
     lock: Option<Lock>,
-    /// What the person's command tells once the lock is given back.
+    /// A notice to tell after the lock is released.
     late: Option<LateNotice>,
-    /// Whose journal has the entries: that of the session whose loop it is, or of the terminal.
+    /// The session with the loop, or the terminal: its journal gets the entries.
     owner: String,
     text: Vec<u8>,
-    /// The task list as it stands.
+    /// The list on the disk.
     pub list: TaskList,
     state: Result<State, StateError>,
     /// What was asked of the loop besides the feature.
     asked: Option<Asked>,
 }
 
-/// What a tick led to.
+/// The outcome of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
     /// The box is ticked now.
@@ -71,25 +71,24 @@ pub enum Done {
     Before,
 }
 
-/// What a failure led to.
+/// The outcome of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failed {
     /// The task may be tried again, unless the loop has ended.
     Counted {
-        /// Failed attempts so far.
         used: u32,
-        /// Attempts that a task has.
+        /// Attempts for each task.
         limit: u32,
-        /// The id of a repair that was put after it and comes first.
+        /// The id of a repair task, which comes first.
         repair: Option<String>,
         /// The attempts are used up.
         ended: Option<TerminalReason>,
     },
-    /// It was written down and not counted, because there is no state file that can be read.
+    /// Noted but not counted, because no state file can be read.
     NotCounted,
 }
 
-/// The refusal for an id that the list does not have: it names the list, and the task that is nearly called so.
+/// The refusal of an unknown id: names the list, and a task with a similar id.
 pub fn no_task(feature: &Feature, list: &TaskList, id: &str) -> Refusal {
     let ids = || list.tasks.iter().map(|task| task.id.as_str());
     let next = match text::nearest(id, ids()) {
@@ -101,7 +100,7 @@ pub fn no_task(feature: &Feature, list: &TaskList, id: &str) -> Refusal {
 }
 
 impl<'a> Books<'a> {
-    /// The open books of a feature; waits while others keep them.
+    /// Waits while another program keeps these books.
     pub fn open(
         project: &'a Project,
         feature: &'a Feature,
@@ -117,45 +116,45 @@ impl<'a> Books<'a> {
         };
         let lock = loops.feature_lock(&feature.name, &feature.folder, PATIENCE);
         let lock = lock.map_err(not_opened)?;
-        let claim = loops
-            .read_claim(&feature.name)
+        let pin = loops
+            .found(&feature.name)
             .map_err(|error| Refusal::new(error.to_string(), "make it readable, then try again"))?;
-        let owner = claim.and_then(|claim| claim.session).filter(|owner| is_session_id(owner));
+        let owner = pin.map(|pin| pin.session).filter(|owner| is_session_id(owner));
         let owner = owner.unwrap_or_else(|| TERMINAL.to_owned());
-        // A program that was killed while writing left a file that nobody needs.
+        // A killed program left a file that nobody needs.
         remove_dead_leftovers(&feature.folder, &[TASKS, STATE, PROGRESS]);
         let (list, text) = read_list(feature)?;
-        // Nothing unreadable is overwritten: the stop hook speaks about it.
+        // An unreadable file is not overwritten: the stop reports it.
         let state = State::read_at_once(feature);
         let asked = part::asked(project, feature);
         let (lock, late) = (Some(lock), None);
         Ok(Self { project, feature, session, lock, late, owner, text, list, state, asked })
     }
 
-    /// A task by its id; an error that lists the open ones when there is none of that id.
+    /// An error lists the open tasks if the id is unknown.
     pub fn task(&self, id: &str) -> Result<&Task, Refusal> {
         self.list.find(id).ok_or_else(|| no_task(self.feature, &self.list, id))
     }
 
-    /// How often a task has failed, and how many attempts it has.
+    /// Failed attempts of a task, and the limit.
     pub fn attempts(&self, task: &Task) -> (u32, u32) {
         let state = self.state.as_ref().ok();
         let used = state.map_or(0, |state| state.failures(&task.id));
-        // The state file may have been made to forget some.
+        // Somebody may have lowered the number in the state file.
         let counted = self.record().and_then(|record| record.attempts.get(&task.id).copied());
         (used.max(counted.unwrap_or_default()), self.limits().max_task_iterations)
     }
 
-    /// The limits of the loop: those that a person armed, otherwise at most the defaults.
+    /// A person's limits, otherwise at most the defaults.
     fn limits(&self) -> LoopLimits {
         let standing = pinned::standing_of_feature(&self.project.root, &self.feature.name);
         let state = self.state.as_ref().ok();
         state.map_or_else(LoopLimits::default, |state| limits_of(&standing, state))
     }
 
-    /// Keeps the failed attempts of a task in the loop's own notes as well, `None` for forgetting them.
+    /// Keeps a task's failed attempts in the loop's own notes, too; `None` forgets them.
     fn count_in_record(&self, task: &str, used: Option<u32>) -> Result<(), Refusal> {
-        if used.is_none() && !self.record().is_some_and(|it| it.attempts.contains_key(task)) {
+        if used.is_none() && !self.record().is_some_and(|own| own.attempts.contains_key(task)) {
             return Ok(());
         }
         let counted = self.change_record(|record| match used {
@@ -166,14 +165,14 @@ impl<'a> Books<'a> {
         counted.map(|_| ()).map_err(|error| Refusal::unwritable(&folder, &error))
     }
 
-    /// Changes the record of the session that drives the feature, and saves it where `change` has a result.
+    /// Changes the record of the feature's session, and saves it if `change` has a result.
     fn change_record<T>(
         &self,
         change: impl FnOnce(&mut Record) -> Option<T>,
     ) -> io::Result<Option<T>> {
         let Some(record) = self.record() else { return Ok(None) };
         let folder = Loops::of(&self.project.root).session_within(&record.session, PATIENCE)?;
-        let own = folder.record()?.filter(|it| it.about == self.feature.name);
+        let own = folder.record()?.filter(|record| record.about == self.feature.name);
         let Some(mut record) = own else { return Ok(None) };
         let changed = change(&mut record);
         if changed.is_some() {
@@ -182,7 +181,7 @@ impl<'a> Books<'a> {
         Ok(changed)
     }
 
-    /// Returns why the state file was left as it is, `None` when it is kept or there is none.
+    /// Why the state file was left alone; `None` if it is kept or missing.
     pub fn unreadable_state(&self) -> Option<&str> {
         match &self.state {
             Err(StateError::Corrupt { why, .. } | StateError::Unopened { why }) => Some(why),
@@ -190,7 +189,7 @@ impl<'a> Books<'a> {
         }
     }
 
-    /// Ticks a task that is done or dropped and returns whether its box was open; the tasks that it repairs stay open.
+    /// Ticks a task that is done or dropped. The tasks that it repairs stay open.
     pub fn done(&mut self, id: &str, event: &JournalEvent) -> Result<Done, Refusal> {
         let task = self.task(id)?.clone();
         let is_there = self.change_list(|list, text| Some(tick(text, list.find(&task.id)?)))?;
@@ -207,7 +206,7 @@ impl<'a> Books<'a> {
             self.note(event, &words)?;
             return Ok(Done::Now);
         }
-        // Ticked by hand, or by a call that was killed before it could write this down.
+        // Ticked by hand, or by a call that was killed before it noted the tick.
         let start = format!("{} ", task.id);
         if !self.has_progress(event, &start) {
             self.progress(event, &words)?;
@@ -218,7 +217,7 @@ impl<'a> Books<'a> {
         Ok(Done::Before)
     }
 
-    /// Counts a failed attempt; puts a repair after the task, or ends the loop, as the state says.
+    /// Counts a failed attempt. The state decides: a repair task follows, or the loop ends.
     pub fn fail(&mut self, id: &str, why: &str) -> Result<Failed, Refusal> {
         let why = one_line(why)?;
         let task = self.task(id)?.clone();
@@ -249,13 +248,12 @@ impl<'a> Books<'a> {
         let attempt = Attempt { task: task.id.clone(), used: used + 1, limit };
         let seen =
             Observation { attempt: Some(attempt), work: self.work(), ..Observation::default() };
-        // A loop that was over before keeps its reason.
+        // A loop that was over keeps its reason.
         let ended = self.end(&seen)?;
         Ok(Failed::Counted { used, limit, repair, ended })
     }
 
-    /// Ends the loop because a person is needed; `need` says what for. Returns the reason, `None`
-    /// when the loop was over before.
+    /// Ends the loop, because a person is needed for `need`. The result: the reason, or `None` if the loop was over.
     pub fn block(&mut self, need: &str) -> Result<Option<TerminalReason>, Refusal> {
         let need = one_line(need)?;
         self.progress(&JournalEvent::Blocked, &need)?;
@@ -264,8 +262,8 @@ impl<'a> Books<'a> {
         self.end(&seen)
     }
 
-    /// Puts a new task after another one and returns its id, and whether it was there already: a call that
-    /// is repeated, because the first one was interrupted, adds nothing.
+    /// Adds a task after another one. The result: its id, and whether it was there already, as after an interrupted
+    /// call that is repeated.
     pub fn add(&mut self, after: &str, what: &str) -> Result<(String, Done), Refusal> {
         let what = one_line(what)?;
         let after = self.task(after)?.clone();
@@ -292,7 +290,7 @@ impl<'a> Books<'a> {
             );
             return Err(Refusal::new(why, "say it in other words"));
         };
-        // Before the list has it: a call that is killed leaves no task that nobody waits for.
+        // Written before the list: a killed call leaves no task that the loop does not know.
         join(&id)?;
         self.asked = part::asked(self.project, self.feature);
         let grown = |list: &TaskList, text: &[u8]| {
@@ -310,8 +308,7 @@ impl<'a> Books<'a> {
         Ok((id, Done::Now))
     }
 
-    /// The open task that an earlier call has added with the same words after the same task: it follows that
-    /// task, or the progress notes name it.
+    /// The open task that an earlier call added with these words: behind the same task, or named in the progress notes.
     fn added_before(&self, after: &Task, what: &str) -> Option<String> {
         let text = format!("- [ ] {what}\n");
         let title = TaskList::parse(text.as_bytes()).tasks.into_iter().next()?.title;
@@ -329,14 +326,14 @@ impl<'a> Books<'a> {
         Some(found.id.clone())
     }
 
-    /// The repair for a failed task, when recovery is on and there is room for one more.
+    /// The repair of a failed task, if recovery is on and there is room for one more.
     fn repair(&mut self, task: &Task, why: &str) -> Result<Option<String>, Refusal> {
         let recovers = self.limits().recovery;
         let Ok(state) = &mut self.state else { return Ok(None) };
         let (original, depth) = self.list.original(task);
         let repairs_it =
             |other: &Task| other.fixes.as_ref().is_some_and(|id| id.eq_ignore_ascii_case(&task.id));
-        // A call that was killed may have left a repair in the list that the state does not count.
+        // A killed call may have left a repair that the state does not count.
         let of_original =
             |other: &&Task| other.fixes.is_some() && self.list.original(other).0.id == original.id;
         let listed = self.list.tasks.iter().filter(of_original).count() as u64;
@@ -357,7 +354,6 @@ impl<'a> Books<'a> {
         Ok(self.change_list(grown)?.then_some(id))
     }
 
-    /// The tasks that the loop is about.
     fn part(&self) -> Cow<'_, TaskList> {
         part::within(&self.list, self.asked.as_ref())
     }
@@ -379,7 +375,7 @@ impl<'a> Books<'a> {
         }))
     }
 
-    /// Changes the list as it is on the disk now; `false` where `change` has nothing to change there any more.
+    /// Changes the list on the disk. `false`: `change` found nothing to do.
     fn change_list(
         &mut self,
         change: impl Fn(&TaskList, &[u8]) -> Option<Vec<u8>>,
@@ -393,7 +389,7 @@ impl<'a> Books<'a> {
         Ok(true)
     }
 
-    /// Brings the counters of the state file into line with the list; a feature without one has none.
+    /// Brings the state file's counters into line with the list; does nothing without a state file.
     fn write_state(&mut self) -> Result<(), Refusal> {
         let running = self.record_iterations().saturating_add(1);
         let part = part::within(&self.list, self.asked.as_ref());
@@ -412,7 +408,7 @@ impl<'a> Books<'a> {
         self.record().map_or(0, |record| record.ledger.iterations)
     }
 
-    /// The record of the session that drives the feature.
+    /// The record of the feature's session.
     fn record(&self) -> Option<Record> {
         Loops::of(&self.project.root).of_feature(&self.feature.name)
     }
@@ -471,28 +467,27 @@ impl Drop for Books<'_> {
     }
 }
 
-/// What may be run to prove a task.
+/// The command that may prove a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArmedVerify {
     /// The task has no Verify command.
     None,
-    /// This command, which a person armed.
+    /// A person armed this command.
     Run(String),
-    /// A command that was written since: the person who armed has not seen it.
+    /// The command was written since: the person who armed has not seen it.
     New(String),
-    /// Another command than the one that a person armed, which is this.
+    /// The list has another command than the person armed, which is this.
     Changed(String),
-    /// A command of a list that no person armed, and why nobody knows better.
+    /// No person armed the command, and the reason.
     Unarmed(String, String),
-    /// A person armed something, and why it cannot be read; the command that the list has now.
+    /// The arming cannot be read, with the reason; and the list's command.
     Unreadable(Option<String>, String),
 }
 
-/// What may be run to prove a task, out of what a person armed for its feature under the id that it had then; `None`
-/// for a task that was added since.
+/// The command that may prove a task, by the arming of its feature under the id of that time. `armed_id` is `None` for
+/// a task added since.
 ///
-/// The agent can write the list, and `spool task` may be allowed to it without a question: only
-/// commands that a person armed are run.
+/// The agent can write the list, and may call `spool task` without a question: only commands that a person armed run.
 pub fn armed_verify(
     project: &Project,
     feature: &Feature,
@@ -512,12 +507,12 @@ pub fn armed_verify(
         command.clone().map_or(ArmedVerify::None, |command| ArmedVerify::Unarmed(command, why))
     };
     let commands = match (&standing, pins) {
-        (PinState::Armed(pin), Ok(pins)) => pins.verify(whose, pin).map_err(|it| it.to_string()),
+        (PinState::Armed(pin), Ok(pins)) => pins.verify(whose, pin).map_err(|why| why.to_string()),
         (PinState::Lost(why) | PinState::Unknown(why), Ok(_)) => Err(why.clone()),
-        (PinState::Ended(_) | PinState::Nobody, _) => {
+        (PinState::Nobody, _) => {
             return unarmed("no person armed a loop for it".to_owned());
         }
-        // Where there is no such place, nothing was kept there.
+        // Without a place outside of the project, nothing was kept there.
         (_, Err(error)) => return unarmed(error.to_string()),
     };
     let commands = match commands {
@@ -532,12 +527,12 @@ pub fn armed_verify(
     }
 }
 
-/// Returns why a feature's loop has ended, `None` while it lives or when there never was one.
+/// Why the feature's loop ended; `None` while it lives, or if there never was one.
 pub fn over(project: &Project, feature: &Feature) -> Option<EndName> {
-    Loops::of(&project.root).claim(&feature.name)?.closed
+    let pin = Loops::of(&project.root).pin(&feature.name).ok()??;
+    pin.ended.map(|end| EndName::of(&end.reason))
 }
 
-/// The task list of a feature and its bytes.
 pub fn read_list(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
     let file = task_list::read(&feature.folder).map_err(|problem| {
         let path = feature.folder.join(TASKS);
@@ -549,7 +544,7 @@ pub fn read_list(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
     Ok((file.list, file.bytes))
 }
 
-/// A text as one line without control characters; an empty one is refused.
+/// On one line, without control characters; an empty text is refused.
 pub fn one_line(text: &str) -> Result<String, Refusal> {
     let words: Vec<_> = text.split_whitespace().collect();
     let line = words.join(" ");

@@ -1,4 +1,4 @@
-//! Changing a file of a person, who may write it in the same moment: no line of theirs is lost.
+//! Changes a file that a person may write at the same moment, and loses no line of theirs.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -10,15 +10,16 @@ use super::write::{Flush, open, write_next, write_whole};
 use crate::system::files::{self, FileId};
 use crate::world;
 
-/// How often a change is made again that another program has crossed.
+/// Attempts at a change while another program writes the file.
 const TRIES: usize = 50;
-/// How long a program that had the file open before it was replaced has for the rest of its write.
+/// The time for the rest of a write by a program that opened the file before its replacement.
 const LATE: Duration = Duration::from_millis(100);
 
-/// Changes a file by what `change` makes of its bytes, flushed to the disk, and returns the new bytes.
+/// Writes what `change` makes of a file's bytes, flushed to the disk, and returns the new bytes. `None` from `change`
+/// leaves the file alone.
 ///
-/// Where another program has written the file meanwhile, `change` is asked again. `None` from `change` leaves the file as it
-/// is. Bytes that keep their places are written in place; everything else replaces the file.
+/// If another program writes the file meanwhile, `change` is asked again. Bytes that keep their places are written in
+/// place; any other change replaces the file.
 pub fn amend(
     path: &Path,
     most: u64,
@@ -49,7 +50,7 @@ pub fn amend(
     Err(io::Error::other("another program writes it all the time"))
 }
 
-/// Writes the bytes that differ into the file; `false` where that begins with other bytes by now, or another file has its name.
+/// Writes the bytes that differ. `false`: the file begins with other bytes now, or another file has its name.
 fn put_in_place(path: &Path, before: &[u8], after: &[u8], most: u64) -> io::Result<bool> {
     let mut file = open(path, File::options().read(true).write(true))?;
     if !content(&mut file, most)?.starts_with(before) {
@@ -64,11 +65,11 @@ fn put_in_place(path: &Path, before: &[u8], after: &[u8], most: u64) -> io::Resu
     Ok(FileId::of(&file) == FileId::at(path))
 }
 
-/// Replaces the file; `false` where that begins with other bytes by now.
+/// Replaces the file. `false`: the file begins with other bytes now.
 fn put_whole(path: &Path, before: &[u8], after: &[u8], most: u64) -> io::Result<bool> {
     let beside = write_next(path, after)?;
     let written = put_from(&beside, path, before, most);
-    // It may have the place already; where it cannot be removed, it is litter that the next program removes.
+    // The rename may have taken the file already. One that cannot be removed goes with the next program's cleaning.
     let _ = fs::remove_file(&beside);
     written
 }
@@ -76,7 +77,7 @@ fn put_whole(path: &Path, before: &[u8], after: &[u8], most: u64) -> io::Result<
 fn put_from(beside: &Path, path: &Path, before: &[u8], most: u64) -> io::Result<bool> {
     let mut known = before.to_vec();
     let mut old = open(path, File::options().read(true))?;
-    // The new content gets what was appended while it was written, until nothing more has come.
+    // What other programs appended in the meantime joins the new content, until nothing more comes.
     loop {
         let now = content(&mut old, most)?;
         match now.strip_prefix(&*known) {
@@ -91,13 +92,13 @@ fn put_from(beside: &Path, path: &Path, before: &[u8], most: u64) -> io::Result<
     }
     let is_exchanged = files::exchange(beside, path)?;
     if is_exchanged {
-        // In this moment another program may have saved a file of its own.
+        // Another program may have saved its own file just now.
         old = open(beside, File::options().read(true))?;
     } else if let Err(error) = files::rename(beside, path) {
         if error.kind() != io::ErrorKind::PermissionDenied {
             return Err(error);
         }
-        // Some disks replace no file that a program has open.
+        // Some disks do not replace a file that a program has open.
         drop(old);
         files::rename(beside, path)?;
         return Ok(true);

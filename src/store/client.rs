@@ -1,5 +1,5 @@
-//! The process of a session's client, as it was seen when the session armed a loop or came back to one: whether it
-//! lives says whether the session does.
+//! The process of a session's client, seen when the session armed a loop or came back to one. While the process lives,
+//! the session does.
 
 use std::io;
 
@@ -8,28 +8,26 @@ use super::read::{self, below};
 use super::write::{Flush, write_private};
 use crate::world::WallTime;
 
-/// The name of the file in the session's folder.
+/// In the session's folder.
 const CLIENT: &str = "client";
-/// The name of the file beside it that says how long the transcript was when a client took the session up.
+/// Beside it: the transcript's length at the moment in which a client took the session up.
 const TAKEN_UP: &str = "taken-up";
-/// The most that is read of each, in bytes.
+/// Bytes read of each.
 const MOST: u64 = 4 << 10;
 
-/// The process of a session's client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientProcess {
-    /// Its id.
     pub id: u32,
-    /// When it was started, as the system counts; 0 where it does not say.
+    /// The start time as the system counts; 0 if unknown.
     pub start: u64,
-    /// When it was seen.
+    /// The time of the look.
     pub at: WallTime,
-    /// Where its id means something.
+    /// The machine, and on Linux its space of process ids: elsewhere the id means another process.
     pub space: String,
 }
 
 impl Loops {
-    /// The process of a session's client, `None` where nobody has seen it.
+    /// `None` if nobody has seen the client.
     pub fn client(&self, session: &str) -> Option<ClientProcess> {
         let path = is_session_id(session).then(|| below(self.folder(), &[session, CLIENT]))?;
         let text = String::from_utf8(read::read(&path, MOST).ok()?.bytes).ok()?;
@@ -40,7 +38,7 @@ impl Loops {
         Some(ClientProcess { id, start, at, space: words.next()?.to_owned() })
     }
 
-    /// Notes the process of a session's client; `None` takes back what was noted.
+    /// `None` removes the note.
     pub fn note_client(&self, session: &str, client: Option<&ClientProcess>) -> io::Result<()> {
         let path = below(self.folder(), &[session, CLIENT]);
         let Some(ClientProcess { id, start, at, space }) = client else {
@@ -50,7 +48,7 @@ impl Loops {
         write_private(&path, line.as_bytes(), Flush::ToSystem)
     }
 
-    /// How long the transcript was when a client last took up a session that had a loop, 0 where none has.
+    /// The transcript's length when a client last took up a session with a loop; 0 for never.
     pub fn taken_up_at(&self, session: &str) -> u64 {
         let path = is_session_id(session).then(|| below(self.folder(), &[session, TAKEN_UP]));
         let file = path.and_then(|path| read::read(&path, MOST).ok());
@@ -58,7 +56,6 @@ impl Loops {
         text.and_then(|text| text.trim_end().parse().ok()).unwrap_or(0)
     }
 
-    /// Notes how long the transcript is now that a client takes the session up.
     pub fn note_taken_up(&self, session: &str, length: u64) -> io::Result<()> {
         let path = below(self.folder(), &[session, TAKEN_UP]);
         write_private(&path, format!("{length}\n").as_bytes(), Flush::ToSystem)

@@ -10,18 +10,17 @@ use crate::engine::TerminalReason;
 /// Whether the person still has to be notified of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndNotice {
-    /// The person ended it, or is notified right now.
+    /// The person ended the loop, or is notified right now.
     Done,
-    /// The next stop of the session does it.
+    /// The session's next stop notifies.
     AtNextStop,
 }
 
-/// Why an entry that belongs to a change is not in the journal, `None` when it is there. The change is made
-/// all the same: the one that reports it says so, and does not say that it failed.
+/// Why a change is missing in the journal; `None` if it is there. The change itself is made.
 pub type Unnoted = Option<String>;
 
-/// Writes the end into a session's record and journal; the iteration count stays as it is. On an error the
-/// record is as it was.
+/// Writes the end into a session's record and journal. The iteration count stays. After an error the record is as
+/// before.
 pub fn close_record(
     folder: &Session,
     record: &mut Record,
@@ -37,17 +36,16 @@ pub fn close_record(
     Ok(unnoted(folder.note(&entry.with_sums(&record.ledger))))
 }
 
-/// What is to be said of an entry that was to be written.
 pub fn unnoted(noted: io::Result<()>) -> Unnoted {
     noted.err().map(|error| error.to_string())
 }
 
-/// The line for a person on an entry that is not in the journal, empty where it is.
+/// The words for a person about a missing entry; empty for none.
 pub fn not_noted(unnoted: Unnoted) -> String {
     unnoted.map_or_else(String::new, |why| format!("\n(It is not in the journal: {why})"))
 }
 
-/// The journal's line for an end that did not come from a stop.
+/// The journal's entry for an end outside of a stop.
 pub fn end_entry(about: &str, iteration: u32, reason: &TerminalReason, words: &str) -> Entry {
     let event = if *reason == TerminalReason::Cancelled {
         JournalEvent::Cancelled

@@ -1,16 +1,16 @@
-//! The commands that spec-kit's extensions want to be run before and after an implementation.
+//! Commands that spec-kit's extensions want before and after an implementation.
 
 use serde::Serialize;
 
 use crate::engine::fields::read_fields;
 
-/// Commands as the agent runs them, such as `speckit-git-commit`, without the slash.
+/// As the agent runs them, without the slash: `speckit-git-commit`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ExtensionHooks {
-    /// Those before the first task.
+    /// Before the first task.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<String>,
-    /// Those after the last one.
+    /// After the last task.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
 }
@@ -18,12 +18,11 @@ pub struct ExtensionHooks {
 read_fields!(ExtensionHooks { before, after });
 
 impl ExtensionHooks {
-    /// Returns whether there is none.
     pub fn is_empty(&self) -> bool {
         self.before.is_empty() && self.after.is_empty()
     }
 
-    /// Returns those that are not among the ones that `ran`.
+    /// The commands that have not run.
     #[must_use]
     pub fn left(&self, ran: &Self) -> Self {
         let left = |all: &[String], ran: &[String]| {
@@ -32,7 +31,7 @@ impl ExtensionHooks {
         Self { before: left(&self.before, &ran.before), after: left(&self.after, &ran.after) }
     }
 
-    /// Returns those that are left and due now: those after the last task only where the work is `done`.
+    /// The commands that are due now; those after the last task only if the work is `done`.
     pub fn still_due(&self, ran: &Self, done: bool) -> Vec<String> {
         let Self { mut before, after } = self.left(ran);
         if done {
@@ -41,8 +40,8 @@ impl ExtensionHooks {
         before
     }
 
-    /// Returns whether a command that ran is one of these that were due, and notes it in `ran`: as one before the first
-    /// task where it is wanted there, then as one after the last, which counts only where the work is `done`.
+    /// Notes a command in `ran` if it was due: first as one before the first task, then, if the work is `done`, as one
+    /// after the last. `false`: the command was not due.
     pub fn note(&self, ran: &mut Self, command: &str, done: bool) -> bool {
         let command = name_of(command);
         let due =
@@ -58,7 +57,7 @@ impl ExtensionHooks {
     }
 }
 
-/// The name under which a command is called: spec-kit has `-` there where it registers a `.`.
+/// The name by which a command is called: spec-kit registers a `.` as `-`.
 pub fn name_of(command: &str) -> String {
     command.trim().trim_start_matches('/').replace('.', "-")
 }

@@ -1,4 +1,4 @@
-//! The journal: one line of JSON for every verdict, only ever appended to.
+//! The journal: one line of JSON for each event of a loop, only ever appended to.
 
 use std::borrow::Cow;
 use std::io;
@@ -15,53 +15,48 @@ use crate::engine::fields::{is_default, read_fields};
 use crate::mask::masked_text;
 use crate::world::{self, WallTime};
 
-/// One line of the journal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Entry {
-    /// When.
     pub at: WallTime,
-    /// What happened.
     pub event: JournalEvent,
-    /// The feature or task the loop is about.
+    /// The feature or task of the loop.
     pub about: String,
-    /// The iteration it belongs to, 0 for none.
+    /// 0 for none.
     pub iteration: u32,
-    /// The place in the list, such as `3/50`, empty for none.
+    /// The place in the list, such as `3/50`; empty for none.
     pub task: String,
-    /// The verdict.
     pub verdict: VerdictName,
     /// Why the loop ended.
     pub reason: EndName,
     /// The same end in the words of spec 002.
     #[serde(skip_serializing_if = "is_default")]
     pub status: EndStatus,
-    /// What became of the promise.
     #[serde(skip_serializing_if = "is_default")]
     pub promise: PromiseState,
     /// The check that begins, such as `` `cargo test` (3 of 5) ``; empty elsewhere.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub check: String,
-    /// Tool calls of the whole loop as far as they could be seen, at its end; 0 elsewhere.
+    /// At the end of a loop, its tool calls as far as they were seen; 0 elsewhere.
     #[serde(skip_serializing_if = "is_default")]
     pub tool_calls: u64,
-    /// Tokens of the whole loop in the same way.
+    /// Likewise its tokens.
     #[serde(skip_serializing_if = "is_default")]
     pub tokens: u64,
-    /// Commits of the whole loop in the same way.
+    /// Likewise its commits.
     #[serde(skip_serializing_if = "is_default")]
     pub commits: u64,
-    /// Tokens of all reviews of the loop, beside those, in the same way.
+    /// Likewise the tokens of its reviews, which `tokens` does not count.
     #[serde(skip_serializing_if = "is_default")]
     pub review_tokens: u64,
-    /// What all reviews of the loop cost, in millionths of a dollar, in the same way.
+    /// Likewise the cost of its reviews, in millionths of a dollar.
     #[serde(skip_serializing_if = "is_default")]
     pub review_cost: u64,
-    /// Whether a part of that is an estimate, by the prices that a person gave.
+    /// A part of `review_cost` is an estimate, by a person's prices.
     #[serde(skip_serializing_if = "is_default")]
     pub review_cost_estimated: bool,
     /// Why, in plain words.
     pub words: String,
-    /// What the checks printed that failed then.
+    /// Output of the checks that failed then.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub output: String,
     /// Fields of another version, kept.
@@ -75,13 +70,13 @@ read_fields!(Entry {
 } kept more);
 
 impl Entry {
-    /// The line for something that happens now; the iteration is 0 for none.
+    /// An entry for now; iteration 0 for none.
     pub fn now(event: JournalEvent, about: &str, iteration: u32, words: &str) -> Self {
         let (about, words) = (about.to_owned(), words.to_owned());
         Self { at: world::now(), event, about, iteration, words, ..Self::default() }
     }
 
-    /// The same entry with the sums of a loop that ends with it.
+    /// Adds the sums of a loop that ends.
     #[must_use]
     pub fn with_sums(self, ledger: &Ledger) -> Self {
         Self {
@@ -92,7 +87,7 @@ impl Entry {
         }
     }
 
-    /// The same entry with what the reviews of a loop used that ends with it.
+    /// Adds the use of the reviews of a loop that ends.
     #[must_use]
     pub fn with_reviews(self, ledger: &Ledger) -> Self {
         Self {
@@ -104,7 +99,7 @@ impl Entry {
     }
 }
 
-/// Appends entries without what looks like a key, each as one line, all in one write; lines of other writers are never torn.
+/// Appends the entries with keys masked, a line each, in one write: lines of other writers stay whole.
 pub fn append(path: &Path, entries: &[Entry]) -> io::Result<()> {
     let mut lines = Vec::new();
     for entry in entries {
@@ -122,7 +117,7 @@ pub fn append(path: &Path, entries: &[Entry]) -> io::Result<()> {
     append_private_line(path, &lines)
 }
 
-/// The entries that can be read, in the order of the file, and how many lines could not.
+/// The readable entries in the file's order, and the number of unreadable lines.
 pub fn entries(text: &[u8]) -> (Vec<Entry>, usize) {
     let mut entries = Vec::new();
     let mut unread = 0;
@@ -137,8 +132,7 @@ pub fn entries(text: &[u8]) -> (Vec<Entry>, usize) {
     (entries, unread)
 }
 
-/// What is whole at the end of a line that begins with something else, such as a line that a
-/// full disk has torn: `start` is how a whole one begins.
+/// The whole value at the end of a line that a full disk has torn; `start` is how a whole one begins.
 pub fn behind_a_torn_one<T: DeserializeOwned>(line: &[u8], start: &[u8]) -> Option<T> {
     let at = memchr::memmem::rfind(line, start)?;
     serde_json::from_slice(&line[at..]).ok()

@@ -1,4 +1,4 @@
-//! What a run of the runner began with, kept beside its receipts until it ends.
+//! The state in which a run of `spool ralph` began, kept beside its receipts until the run ends.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,46 +10,43 @@ use super::write::{Flush, write_private, write_private_parts};
 use crate::engine::fields::{is_default, read_fields};
 use crate::world::WallTime;
 
-/// What a run of `spool ralph` began with, as it is kept until the run ends.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct KeptRun {
-    /// When it began.
     pub began_at: WallTime,
-    /// The folder whose files were looked at.
+    /// The folder that was looked through.
     pub folder: PathBuf,
-    /// The files that were looked at also where git ignores them.
+    /// Files that were looked at although git ignores them.
     pub named: Vec<String>,
-    /// How often it was stopped and has continued.
+    /// Times the run was stopped and continued.
     #[serde(skip_serializing_if = "is_default")]
     pub stops: u32,
-    /// The task list then, as bytes.
+    /// The task list's bytes at the beginning.
     #[serde(skip)]
     pub list: Vec<u8>,
 }
 
 read_fields!(KeptRun { began_at, folder, named, stops } unread list);
 
-/// How a run of `spool ralph` was left that was stopped and may continue.
+/// The state in which a run was stopped; the next runner may continue the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StoppedRun {
-    /// When the run began.
     pub began_at: WallTime,
-    /// How often it had been stopped before.
+    /// Times the run had been stopped before.
     pub stops: u32,
-    /// The length of the list as it is kept, in bytes.
+    /// Bytes of the list in the file.
     pub list_bytes: usize,
-    /// The task list, as bytes.
+    /// The task list's bytes.
     #[serde(skip)]
     pub list: Vec<u8>,
-    /// What the files contained, as bytes.
+    /// The files' contents, as bytes.
     #[serde(skip)]
     pub contents: Vec<u8>,
 }
 
 impl Receipts {
-    /// Keeps what a run begins or continues with, and what the files contained when it began and when a task of it was judged
-    /// last, until [`Self::end_run`]: where its runner is killed, the next one goes by it. How it was left counts until then.
+    /// Keeps the beginning of a run, with the files' contents then (`start`) and at the last judged task (`tick`),
+    /// until [`Self::end_run`]. If the runner is killed, the next one continues from here. A kept stop is forgotten.
     pub fn keep_run(&self, run: &KeptRun, [start, tick]: &[Vec<u8>; 2]) -> io::Result<()> {
         if run.stops == 0 {
             self.end_run()?;
@@ -58,12 +55,11 @@ impl Receipts {
         if tick != start {
             self.keep_contents(tick)?;
         }
-        // It comes last: without it the rest counts for nothing.
+        // Written last: without this file the others count for nothing.
         write_private(&self.path("began"), &serde_json::to_vec(run)?, Flush::ToSystem)?;
         self.forget_stop()
     }
 
-    /// Keeps how that run is left, which is stopped and may continue.
     pub fn keep_stop(&self, stop: &StoppedRun) -> io::Result<()> {
         let head = StoppedRun { list_bytes: stop.list.len(), ..stop.clone() };
         let head = serde_json::to_vec(&head)?;
@@ -71,7 +67,7 @@ impl Receipts {
         write_private_parts(&self.path("stop"), &parts, Flush::ToSystem)
     }
 
-    /// How this run was left when it was stopped; `None` where its runner was killed.
+    /// How this run was stopped; `None` if its runner was killed.
     pub fn stop_of(&self, run: &KeptRun) -> io::Result<Option<StoppedRun>> {
         let parsed = |kept: &[u8]| {
             let (head, rest) = kept.split_at(memchr::memchr(b'\n', kept)?);
@@ -84,13 +80,12 @@ impl Receipts {
         Ok((stop.began_at == run.began_at && stop.stops == run.stops).then_some(stop))
     }
 
-    /// Removes how the last run was left.
     pub fn forget_stop(&self) -> io::Result<()> {
         self.remove("stop")
     }
 
-    /// What a run began with that has not ended: it was stopped, or its runner killed. `None` where the last one ended; an
-    /// error where that cannot be told, or not which of its ticks were judged.
+    /// The run that has not ended: a runner was stopped or killed. `None` if the last run ended. An error if that is
+    /// unknown, or which of its ticks were judged.
     pub fn run(&self) -> io::Result<Option<KeptRun>> {
         let Some(kept) = self.kept_if_any("began")? else { return Ok(None) };
         ["old.jsonl", "jsonl"].iter().try_for_each(|end| self.kept_if_any(end).map(drop))?;
@@ -99,7 +94,7 @@ impl Receipts {
         Ok(Some(KeptRun { list, ..run }))
     }
 
-    /// The error for a file that is there and says nothing, by the end of its name.
+    /// The error for an unusable file, by the end of its name.
     pub fn broken(&self, end: &str) -> io::Error {
         let path = self.path(end);
         io::Error::other(format!(
@@ -108,14 +103,14 @@ impl Receipts {
         ))
     }
 
-    /// The bytes that were kept of what the files contained when that run began, and when a task of it was judged last.
+    /// The kept contents of the files, at the beginning of the run and at its last judged task.
     pub fn run_contents(&self) -> io::Result<[Vec<u8>; 2]> {
         let part = |end| self.kept_if_any(end)?.ok_or_else(|| self.broken(end));
         let next = self.kept_if_any("next")?.filter(|next| self.has_receipt_of(next));
         Ok([part("armed")?, next.map_or_else(|| part("contents"), Ok)?])
     }
 
-    /// Removes what a run began with: it has ended, and its ticks were judged.
+    /// Forgets the run: it has ended, and its ticks are judged.
     pub fn end_run(&self) -> io::Result<()> {
         ["began", "armed", "next", "contents", "list", "stop"].iter().try_for_each(|end| {
             let named = |error: io::Error| {

@@ -1,7 +1,8 @@
 //! A lock on a file or a folder, held by one process at a time and freed by the system when it dies.
 //!
-//! The order is feature, project, session. One exception: a stop that has just seen the end of a feature's loop asks for the lock
-//! of the feature while it holds that of the session, waits 200 ms at most, and leaves the counters as they are without it.
+//! Locks are taken in the order feature, project, session. One exception: a stop that has just seen the end of a
+//! feature's loop takes the lock of the feature while it holds that of the session. The stop waits at most 200 ms, and
+//! without the lock leaves the counters alone.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -13,9 +14,9 @@ use super::write::open_or_create;
 use crate::system::files::{self, FileId};
 use crate::world::{self, Deadline, FileTime};
 
-/// How long to wait for another process that writes the same file.
+/// The time to wait for another process that writes the same file.
 pub const PATIENCE: Duration = Duration::from_millis(700);
-/// The longest step of the clock of the files that is waited for: most go in steps of 1 to 10 ms.
+/// The longest step of the files' clock that is waited for: most clocks have steps of 1 to 10 ms.
 const LONGEST_STEP: Duration = Duration::from_millis(100);
 
 /// A held lock; dropping it frees it.
@@ -25,16 +26,15 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Returns whether a living process holds the lock on this file; `false` where there is none.
+    /// A living process holds the lock on this file; `false` without a file.
     pub fn is_held(path: &Path) -> bool {
         let file = read::open(path).map(|(file, _)| file);
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// The lock on a file, which is made where it is missing; waits at most `limit` for the process that holds
-    /// it; `TimedOut` after that.
+    /// The lock on a file, made if missing. Waits at most `limit`, then fails with `TimedOut`.
     ///
-    /// A file that was removed meanwhile, by `git clean` say, is no lock: the one that is there now is.
+    /// A lock file that was removed meanwhile, as by `git clean`, locks nothing: the lock is taken on the new file.
     pub fn take(path: &Path, limit: Duration) -> io::Result<Self> {
         let deadline = Deadline::after(limit);
         loop {
@@ -46,13 +46,13 @@ impl Lock {
         }
     }
 
-    /// Returns whether what is locked still is at this path.
+    /// The locked file still is the one at this path.
     pub fn is_on(&self, path: &Path) -> bool {
         is_at(&self.file, path)
     }
 
-    /// Returns whether the clock of the files has gone a step, which is waited for: what changes after this has a later
-    /// time than all that changed before. A clock with long steps is not waited for.
+    /// Waits until the files' clock has moved on: changes from now on have a later time than all before. `false`: the
+    /// steps of this clock are too long.
     pub fn outlasts_step(&self) -> bool {
         let deadline = Deadline::after(LONGEST_STEP);
         let Some(first) = self.touch() else { return false };
@@ -65,7 +65,7 @@ impl Lock {
         false
     }
 
-    /// Changes the file, and returns when that was; nobody reads what a lock holds.
+    /// Writes to the file and returns the time of that write. Nobody reads the content.
     pub(super) fn touch(&self) -> Option<FileTime> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0)).ok()?;
@@ -73,8 +73,8 @@ impl Lock {
         Some(files::changed_at(&file.metadata().ok()?))
     }
 
-    /// The lock on a folder: nobody removes it as long as something is in it. On file systems that
-    /// lock no folders (NFS, Windows), it is the lock on the file `instead`.
+    /// The lock on a folder, which nobody can remove while it holds something. Without locks on folders (NFS, Windows):
+    /// the lock on the file `instead`.
     pub fn take_folder(folder: &Path, instead: &Path, limit: Duration) -> io::Result<Self> {
         let deadline = Deadline::after(limit);
         match Self::take_folder_itself(folder, deadline)? {
@@ -83,7 +83,7 @@ impl Lock {
         }
     }
 
-    /// The lock on a folder, or nothing on file systems that lock no folders.
+    /// `None` on file systems without locks on folders.
     pub fn take_folder_itself(folder: &Path, deadline: Deadline) -> io::Result<Option<Self>> {
         loop {
             let file = match files::open_folder(folder) {
@@ -102,13 +102,12 @@ impl Lock {
 }
 
 impl Drop for Lock {
-    /// To close the file is not enough: a child that was forked a moment ago still has it open until its program begins.
+    /// Closing is not enough: a child that was just forked has the file open until its program starts.
     fn drop(&mut self) {
         let _ = self.file.unlock();
     }
 }
 
-/// Waits until the lock on an open file is ours.
 fn wait_for(file: &File, deadline: Deadline) -> io::Result<()> {
     loop {
         match file.try_lock() {
@@ -123,8 +122,7 @@ fn wait_for(file: &File, deadline: Deadline) -> io::Result<()> {
     }
 }
 
-/// A file for a lock. One that another user has made, and that only that user may write, is locked all the
-/// same where it can be read.
+/// A lock file of another user, which only that user may write, is locked all the same if it can be read.
 fn open_lock(path: &Path) -> io::Result<File> {
     let options = &mut OpenOptions::new();
     match open_or_create(path, options.truncate(false).read(true).write(true)) {
@@ -138,7 +136,7 @@ fn open_lock(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Whether an open file is the one that is at this path.
+/// The open file is the one at this path.
 fn is_at(file: &File, path: &Path) -> bool {
     FileId::of(file) == FileId::at(path)
 }

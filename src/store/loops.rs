@@ -1,7 +1,5 @@
-//! The loops of a project: `<project>/.claude/ralph/`, one folder a session with its journal, one claim a feature.
-//!
-//! A *record* is a session's loop with its ledger, outside of the project; a *claim* says which session drives a feature.
-//! A closed claim is a tombstone: no late stop brings its loop back, only arming does.
+//! The loops of a project. Outside of it are the *record* of each session, a loop with its ledger, and the *pin* of each
+//! feature, which says whose the loop is; in `<project>/.claude/ralph/` one folder a session with its journal.
 
 use std::fs;
 use std::io;
@@ -10,40 +8,52 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use super::claim::{Claim, LetGo};
 pub use super::lock::PATIENCE;
 pub use super::notes::{TERMINAL, VERSION, is_session_id, put_aside};
 pub use super::pins::VerifyCommands;
 pub use super::record::{
-    Adopted, Asked, Assignment, Checked, ContextAnswers, LastMessage, Marks, Notified, Pause,
-    Record, SILENT,
+    Adopted, Asked, Assignment, Checked, LastMessage, Marks, Notified, Pause, Record, SILENT,
 };
 pub use super::session::{OpenTasks, Session};
 
-use super::claim;
 use super::journal::{self, Entry};
 use super::lock::Lock;
-use super::names::JournalEvent;
-use super::notes::{MOST_SESSIONS, NotLoaded, in_file, load, save};
-use super::pins::{kept_in, may_be_there};
+use super::names::{JournalEvent, LoopKind};
+use super::notes::{MOST_SESSIONS, NOTES, in_file, load, save};
+use super::pins::{Pin, PinKey, Pins, kept_in, marker, may_be_there};
 use super::private::state_home;
 use super::read::{self, below};
 use super::session::{Records, changed_at, record_path};
 use super::write::{
     Flush, LEFT_ALONE, is_private_folder, make_private_folder, remove_all_leftovers, write_private,
 };
+use crate::engine::TerminalReason;
+use crate::engine::fields::read_fields;
 use crate::engine::order::{places, sorted};
 use crate::system::files::real_path;
 use crate::world::{self, FileTime, WallTime};
 
-/// Where the loops of a project are, relative to its root.
-const FOLDER: &str = ".claude/ralph";
 /// The name of the file with the sessions that were allowed to stop.
 const LET_GO: &str = "let-go.json";
-/// How many of them are kept.
+/// Notes that are kept.
 const MOST_LET_GO: usize = 8;
-/// How often something is tried again that was taken away in the same moment.
+/// Attempts at an action whose result was removed meanwhile.
 const TRIES: usize = 50;
+
+/// A session that stopped and was allowed to, because the loop of the feature is another session's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LetGo {
+    /// The session that stopped.
+    pub session: String,
+    /// The feature.
+    pub about: String,
+    /// The session that drives it.
+    pub owner: String,
+    /// When it was allowed to stop for the first time.
+    pub at: WallTime,
+}
+
+read_fields!(LetGo { session, about, owner, at });
 
 /// `let-go.json`, as the file has it, the latest first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -53,7 +63,6 @@ struct NotedLetGo {
     sessions: Vec<LetGo>,
 }
 
-/// The folder that holds a project's loops; it need not exist yet.
 #[derive(Clone, Debug)]
 pub struct Loops {
     folder: PathBuf,
@@ -61,43 +70,42 @@ pub struct Loops {
 }
 
 impl Loops {
-    /// The loops of the project with this real root.
+    /// `root` is the project's real root.
     pub fn of(root: &Path) -> Self {
         Self::kept_at(root, state_home().ok().as_deref())
     }
 
-    /// The same where this folder is the one outside of every project, `None` for none.
+    /// `home` is the folder outside of every project; `None` for none.
     pub fn kept_at(root: &Path, home: Option<&Path>) -> Self {
-        let folder = below(root, &[FOLDER]);
+        let folder = below(root, &[NOTES]);
         Self { records: Records::of(root, folder.clone(), home), folder }
     }
 
-    /// Whether the project at `root` ever had a loop; opens no file.
+    /// The project ever had a loop. Opens no file.
     pub fn are_in(root: &Path) -> bool {
-        may_be_there(&below(root, &[FOLDER]))
+        may_be_there(&below(root, &[NOTES]))
     }
 
-    /// Whether this session ever had a loop in the project at `root`; opens no file.
+    /// The session ever had a loop in this project. Opens no file.
     pub fn has_known(root: &Path, session: &str) -> bool {
         Self::of(root).knows(session)
     }
 
-    /// Whether the loop of this session is kept for the project at `root`, where no agent makes notes; opens no file.
+    /// The session's loop is kept outside of the project, where no agent writes. Opens no file.
     pub fn has_kept(root: &Path, session: &str) -> bool {
         kept_in(root).is_ok_and(|kept| may_be_there(&record_path(&kept, session)))
     }
 
-    /// The folder that holds them.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Whether this session ever had a loop here; opens no file.
+    /// The session ever had a loop here. Opens no file.
     pub fn knows(&self, session: &str) -> bool {
         self.records.has(session)
     }
 
-    /// The ids of all sessions that had a loop here.
+    /// Sessions that had a loop here.
     pub fn sessions(&self) -> Vec<String> {
         let records = names_in(&self.records.kept).filter_map(|name| {
             let session = name.strip_prefix("session-")?.strip_suffix(".json")?;
@@ -112,7 +120,7 @@ impl Loops {
         sorted(ids, Ord::cmp)
     }
 
-    /// The ids of all sessions with a journal here.
+    /// Sessions with a journal here.
     pub fn journals(&self) -> Vec<String> {
         let names = names_in(&self.folder).filter(|name| self.has_journal(name));
         sorted(names.collect(), Ord::cmp)
@@ -122,7 +130,7 @@ impl Loops {
         may_be_there(&below(&self.folder, &[session, "journal.jsonl"]))
     }
 
-    /// Those of these sessions whose record was written last, at most so many, in the order they have.
+    /// At most `most` sessions, those whose records were written last, in the given order.
     pub fn newest(&self, mut sessions: Vec<String>, most: usize) -> Vec<String> {
         if sessions.len() > most {
             let folder = self.records.folder();
@@ -133,7 +141,7 @@ impl Loops {
         sessions
     }
 
-    /// The record of a session without locking it, `None` when there is none that can be read.
+    /// The session's record without its lock; `None` if there is none to read.
     pub fn peek(&self, session: &str) -> Option<Record> {
         if !is_session_id(session) {
             return None;
@@ -141,60 +149,84 @@ impl Loops {
         self.records.arrived(session).ok().flatten()
     }
 
-    /// The journal of a session as it is, empty when there is none.
+    /// Empty for none.
     pub fn journal(&self, session: &str) -> Vec<u8> {
         let path = self.folder.join(session).join("journal.jsonl");
         read::read(&path, 256 << 20).map(|content| content.bytes).unwrap_or_default()
     }
 
-    /// The claim on a feature, `None` when nobody has one that can be read.
-    pub fn claim(&self, feature: &str) -> Option<Claim> {
-        let noted = load(&self.claim_path(feature).ok()?).ok().flatten();
-        self.as_armed(feature, noted)
+    /// The pin of a feature, `None` when there is none; an error for one that cannot be read.
+    pub fn pin(&self, feature: &str) -> io::Result<Option<Pin>> {
+        self.records.pins().read(PinKey::Feature(feature))
     }
 
-    /// The record of the session that drives a feature, or did last.
+    /// The same; of a pin that is gone, what the live record of a session says.
+    pub fn found(&self, feature: &str) -> io::Result<Option<Pin>> {
+        let pin = self.pin(feature)?;
+        Ok(pin.or_else(|| self.recorded(feature)))
+    }
+
+    /// What the live record of a session says of a feature's loop.
+    pub fn recorded(&self, feature: &str) -> Option<Pin> {
+        let is_its = |record: &Record| {
+            record.kind != LoopKind::Task && record.about == feature && record.ledger.is_live()
+        };
+        let mut records = self.sessions().into_iter().filter_map(|session| self.peek(&session));
+        records.find(is_its).map(|record| record.bare_pin())
+    }
+
+    /// The same for somebody who ends the loop: a pin that cannot be read is moved aside.
+    pub fn found_or_aside(&self, feature: &str) -> io::Result<Option<Pin>> {
+        self.found(feature).or_else(|_| {
+            put_aside(&self.pins().path(PinKey::Feature(feature)))?;
+            self.found(feature)
+        })
+    }
+
+    /// The pin of a loop that lives, `None` where none lives or none can be read.
+    pub fn live_pin(&self, feature: &str) -> Option<Pin> {
+        self.found(feature).ok().flatten().filter(|pin| pin.ended.is_none())
+    }
+
+    /// The pins of all features whose loops live.
+    pub fn live_pins(&self) -> Vec<Pin> {
+        let of_pin = |file: String| Some(file.strip_prefix("feature-")?.to_owned());
+        let kept = names_in(self.records.folder()).filter_map(of_pin);
+        let claims = below(&self.folder, &["claims"]);
+        let files = kept.chain(names_in(&claims));
+        let features = files.filter_map(|file| Some(file.strip_suffix(".json")?.to_owned()));
+        let mut features: Vec<String> = sorted(features.collect(), Ord::cmp);
+        features.dedup();
+        let pins = features.iter().filter_map(|feature| self.pin(feature).ok().flatten());
+        pins.filter(|pin| pin.ended.is_none()).collect()
+    }
+
+    /// The pins of the features.
+    pub fn pins(&self) -> Pins {
+        self.records.pins()
+    }
+
+    /// Writes the pin of a feature whole.
+    pub fn save_pin(&self, pin: &Pin) -> io::Result<()> {
+        self.records.make();
+        self.pins().update(PinKey::Feature(&pin.about), pin)
+    }
+
+    /// Writes why the loop of a record ended into the pin of its feature, before the record says so.
+    pub fn end_pin(&self, record: &Record, reason: &TerminalReason, words: &str) -> io::Result<()> {
+        self.pins().end(record, reason, words)
+    }
+
+    /// What the note in the project says of a live loop, for a session that finds no pin.
+    pub fn noted(&self, feature: &str) -> Option<Pin> {
+        let pin: Option<Pin> = load(&marker(&self.folder, feature)).ok()?;
+        pin.map(Pin::bare)
+    }
+
+    /// The record of the session that drives the feature, or did last.
     pub fn of_feature(&self, feature: &str) -> Option<Record> {
-        let record = self.peek(&self.claim(feature)?.session?);
+        let record = self.peek(&self.found(feature).ok()??.session);
         record.filter(|record| record.about == feature)
-    }
-
-    /// The claims of loops that live.
-    pub fn live_claims(&self) -> Vec<Claim> {
-        let found = read::entries(&below(&self.folder, &["claims"]), MOST_SESSIONS).entries;
-        let claims = found.iter().filter_map(|entry| {
-            let noted: Claim = load(&entry.path()).ok().flatten()?;
-            let feature = noted.about.clone();
-            self.as_armed(&feature, Some(noted))
-        });
-        claims.filter(|claim| claim.closed.is_none()).collect()
-    }
-
-    /// The claim on a feature for somebody who acts on it: one that cannot be opened is an error,
-    /// and not none.
-    pub fn read_claim(&self, feature: &str) -> io::Result<Option<Claim>> {
-        claim::read_claim(&self.folder, feature)
-    }
-
-    /// The same as it is noted in the project, where an agent can change it.
-    pub fn noted_claim(&self, feature: &str) -> io::Result<Option<Claim>> {
-        claim::noted_claim(&self.folder, feature)
-    }
-
-    /// A noted claim as the open pin of the feature has it.
-    pub fn as_armed(&self, feature: &str, noted: Option<Claim>) -> Option<Claim> {
-        claim::as_armed(&self.folder, feature, noted)
-    }
-
-    /// Writes the claim on a feature whole; one that is broken is moved aside first.
-    pub fn write_claim(&self, claim: &Claim) -> io::Result<()> {
-        let path = self.claim_path(&claim.about)?;
-        match load::<Claim>(&path) {
-            Ok(_) => {}
-            Err(NotLoaded::Broken) => drop(put_aside(&path)?),
-            Err(NotLoaded::Unopened(error)) => return Err(error),
-        }
-        save(&path, &Claim { version: VERSION, ..claim.clone() })
     }
 
     /// The sessions that were allowed to stop because a loop is another's, the latest first.
@@ -203,14 +235,14 @@ impl Loops {
         noted.unwrap_or_default().sessions
     }
 
-    /// Notes a session that is allowed to stop; one that is noted already keeps its time and costs no write.
+    /// Notes a session that is let go. A known one keeps its time, and costs no write.
     pub fn note_let_go(&self, session: &str, about: &str, owner: &str) -> io::Result<()> {
         let mut sessions = self.let_go();
-        let is_it = |it: &LetGo| it.session == session && it.about == about;
-        if sessions.iter().any(|it| is_it(it) && it.owner == owner) {
+        let is_it = |noted: &LetGo| noted.session == session && noted.about == about;
+        if sessions.iter().any(|noted| is_it(noted) && noted.owner == owner) {
             return Ok(());
         }
-        sessions.retain(|it| !is_it(it));
+        sessions.retain(|noted| !is_it(noted));
         sessions.insert(
             0,
             LetGo {
@@ -221,14 +253,14 @@ impl Loops {
             },
         );
         sessions.truncate(MOST_LET_GO);
-        // A link in the folder's place is not followed out of the project.
+        // A link in place of the folder would lead out of the project.
         self.create()?;
         save(&below(&self.folder, &[LET_GO]), &NotedLetGo { version: VERSION, sessions })
     }
 
-    /// The lock under which claims are taken and given up.
+    /// The lock under which loops are taken and given up.
     ///
-    /// What programs that were killed have left is removed at the same time: no stop pays for that.
+    /// What programs that were killed have left is removed at the same time.
     pub fn lock(&self) -> io::Result<Lock> {
         self.create()?;
         let lock = take_lock(&self.folder, PATIENCE)?;
@@ -236,20 +268,21 @@ impl Loops {
         Ok(lock)
     }
 
-    fn remove_leftovers(&self) {
+    /// Removes what programs that were killed have left.
+    pub fn remove_leftovers(&self) {
         for folder in [&self.folder, &self.records.kept] {
             remove_all_leftovers(folder, LEFT_ALONE);
         }
         for entry in read::entries(&self.folder, MOST_SESSIONS).entries {
-            // A link in a folder's place is not followed.
+            // A link in place of a folder is not followed.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 remove_all_leftovers(&entry.path(), LEFT_ALONE);
             }
         }
     }
 
-    /// The lock under which a feature's task list and state file are changed: the one on the
-    /// feature's folder, which exists as long as there is a list in it.
+    /// The lock for a feature's task list and state file, on the feature's folder: the folder exists as long as the
+    /// list.
     pub fn feature_lock(
         &self,
         feature: &str,
@@ -257,16 +290,16 @@ impl Loops {
         patience: Duration,
     ) -> io::Result<Lock> {
         again_where_removed(|| self.create())?;
-        let instead = self.claim_path(feature)?.with_extension("lock");
+        let instead = below(&self.folder, &[&["feature-", feature, ".lock"].concat()]);
         Lock::take_folder(folder, &instead, patience).map_err(|error| in_file(folder, &error))
     }
 
-    /// Appends to a session's journal without locking it: one line is one write.
+    /// Appends to a session's journal without its lock: one entry is one write.
     pub fn note(&self, session: &str, entry: &Entry) -> io::Result<()> {
         self.note_all(session, std::slice::from_ref(entry))
     }
 
-    /// Appends several entries in one write: all of them are there, or the error says that they are not.
+    /// Appends the entries in one write: all, or none and an error.
     pub fn note_all(&self, session: &str, entries: &[Entry]) -> io::Result<()> {
         let folder = self.folder.join(session);
         let path = folder.join("journal.jsonl");
@@ -278,12 +311,12 @@ impl Loops {
         again_where_removed(append)
     }
 
-    /// The session's folder, made where it is missing, and locked.
+    /// Makes and locks the session's folder.
     pub fn session(&self, session: &str) -> io::Result<Session> {
         self.session_within(session, PATIENCE)
     }
 
-    /// The same; waits this long for the process that has it locked.
+    /// `patience` bounds the wait for the lock.
     pub fn session_within(&self, session: &str, patience: Duration) -> io::Result<Session> {
         if !is_session_id(session) {
             return Err(io::Error::other("the session id has characters that no folder may have"));
@@ -297,25 +330,25 @@ impl Loops {
         Ok(Session::new(self.records.clone(), session, lock))
     }
 
-    /// The lock that is held while the checks of a session's loop run, `None` when it
-    /// cannot be had: it only says that they run.
+    /// The lock that is held while checks of a session's loop run. `None` if it is taken: the lock only shows that they
+    /// run.
     pub fn checking(&self, session: &str) -> Option<Lock> {
         Lock::take(&self.checks_path(session), Duration::from_millis(50)).ok()
     }
 
-    /// When a session's journal was last written, by the clock of the files.
+    /// The last write to a session's journal, by the files' clock.
     pub fn noted_at(&self, session: &str) -> FileTime {
         changed_at(&self.folder.join(session).join("journal.jsonl")).unwrap_or_default()
     }
 
-    /// The check that runs for a session just now, such as `` `cargo test` (3 of 5) ``.
+    /// The check that runs for a session right now, such as `` `cargo test` (3 of 5) ``.
     pub fn running_check(&self, session: &str) -> Option<String> {
         if !is_session_id(session) || !Lock::is_held(&self.checks_path(session)) {
             return None;
         }
         let (entries, _) = journal::entries(&self.journal(session));
         let last = entries.into_iter().rfind(|entry| entry.event == JournalEvent::Checks)?;
-        // The program of an older version, which may still run, has it in the words only.
+        // An older version, which may still run, only writes the words.
         let words = last.words.strip_prefix("running ").unwrap_or_default();
         Some(if last.check.is_empty() { words.to_owned() } else { last.check })
     }
@@ -324,12 +357,11 @@ impl Loops {
         self.folder.join(session).join("checks.lock")
     }
 
-    /// Makes the folder with a `.gitignore` for all of it; refuses one that a link leads out of the project.
+    /// Makes the folder, with a `.gitignore` for all of it; refuses a link out of the project.
     fn create(&self) -> io::Result<()> {
-        let claims = below(&self.folder, &["claims"]);
-        if !self.are_made(&claims) {
+        if !self.is_made() {
             let root = self.root()?;
-            for folder in [&below(&root, &[".claude"]), &self.folder, &claims] {
+            for folder in [&below(&root, &[".claude"]), &self.folder] {
                 make_inside(&root, folder)?;
             }
         }
@@ -337,26 +369,19 @@ impl Loops {
         if ignored.is_file() {
             return Ok(());
         }
-        write_private(&ignored, b"*\n", Flush::ToSystem).map_err(|it| in_file(&ignored, &it))
+        write_private(&ignored, b"*\n", Flush::ToSystem).map_err(|error| in_file(&ignored, &error))
     }
 
-    /// Whether the folder and the one in it are there as they were made: the lower one's path is real, so no link
-    /// is on the way, and others may enter neither. Nearly always it is so, and one look is enough.
-    fn are_made(&self, claims: &Path) -> bool {
-        let is_real = |real: PathBuf| real.as_os_str() == claims.as_os_str();
-        real_path(claims).is_ok_and(is_real)
-            && is_private_folder(&self.folder)
-            && is_private_folder(claims)
+    /// Whether the folder is there as it was made: its path is real, so no link is on the way, and others may not enter it.
+    /// Nearly always it is so, and one look is enough.
+    fn is_made(&self) -> bool {
+        let is_real = |real: PathBuf| real.as_os_str() == self.folder.as_os_str();
+        real_path(&self.folder).is_ok_and(is_real) && is_private_folder(&self.folder)
     }
 
-    /// The real root of the project; an error where it is gone.
+    /// An error if the project is gone.
     pub fn root(&self) -> io::Result<PathBuf> {
         real_path(self.folder.ancestors().nth(2).unwrap_or(&self.folder))
-    }
-
-    /// The path of the claim on a feature; an error when the name cannot name a file.
-    pub fn claim_path(&self, feature: &str) -> io::Result<PathBuf> {
-        claim::claim_path(&self.folder, feature)
     }
 }
 
@@ -365,7 +390,7 @@ fn names_in(folder: &Path) -> impl Iterator<Item = String> {
     found.filter_map(|entry| entry.file_name().into_string().ok())
 }
 
-/// Does something again when what it has made was taken away in the same moment, by `git clean` say.
+/// Repeats an action whose result was removed at the same moment, as by `git clean`.
 fn again_where_removed<T>(act: impl Fn() -> io::Result<T>) -> io::Result<T> {
     for _ in 0..TRIES {
         match act() {
@@ -381,7 +406,7 @@ fn take_lock(folder: &Path, patience: Duration) -> io::Result<Lock> {
     Lock::take(&path, patience).map_err(|error| in_file(&path, &error))
 }
 
-/// Makes a folder where it is missing, and looks where it is before anything is made in it.
+/// Makes a folder if missing, and checks its place before anything is made inside.
 fn make_inside(root: &Path, folder: &Path) -> io::Result<()> {
     // Claude Code's own folder is not ours to close.
     let made = if folder == root.join(".claude") {
@@ -396,10 +421,10 @@ fn make_inside(root: &Path, folder: &Path) -> io::Result<()> {
         _ => {}
     }
     let inside = read::folder_inside(root, folder);
-    inside.map(drop).map_err(|it| io::Error::other(format!("`{}`: {it}", folder.display())))
+    inside.map(drop).map_err(|error| io::Error::other(format!("`{}`: {error}", folder.display())))
 }
 
-/// Of each file whether it is one of those written last, so many of them, or was written since a time.
+/// For each file: it is among the `most` last written ones, or was written since `since`.
 pub fn newest(
     files: impl Iterator<Item = impl AsRef<Path>>,
     most: usize,

@@ -1,10 +1,8 @@
 //! Files: read with bounds, written whole, locked where two writers can meet.
 //!
-//! A file that cannot be read is never overwritten. A JSON file keeps the fields that it does not know, and loads without those
-//! that are missing.
+//! An unreadable file is never overwritten. A JSON file keeps unknown fields, and loads without missing ones.
 
 pub(crate) mod amend;
-pub(crate) mod claim;
 pub(crate) mod client;
 pub(crate) mod closing;
 pub mod due;

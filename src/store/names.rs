@@ -1,5 +1,5 @@
-//! The words of our files as enums: each is on the disk what it was as text, and a word that this version does
-//! not know, because a newer one wrote it, is kept and written back unchanged.
+//! The words of our files as enums. A word that this version does not know, because a newer one wrote it, is kept and
+//! written back.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::engine::{TerminalReason, Verdict};
 
-/// Makes an enum of the words that a field may have; the default is the empty word.
+/// Makes an enum of a field's words; the default is the empty word.
 macro_rules! names {
     ($($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ })+) => {$(
         $(#[$about])*
@@ -73,7 +73,7 @@ macro_rules! names {
             }
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                let words: Vec<&str> = [$($word),+].into_iter().filter(|it| !it.is_empty()).collect();
+                let words: Vec<&str> = [$($word),+].into_iter().filter(|word| !word.is_empty()).collect();
                 schemars::json_schema!({"type": "string", "examples": words})
             }
         }
@@ -99,6 +99,8 @@ names! {
         Session = "session",
         /// By a person, where nothing can be kept outside of the project: it has no pin.
         Unkept = "unkept",
+        /// By a person, and what was armed is not found.
+        Lost = "lost",
         /// By a person who started `spool ralph`.
         Runner = "runner",
         /// By nobody: a session found a state file that asks for a loop.
@@ -242,8 +244,14 @@ names! {
     }
 }
 
+impl ArmedBy {
+    /// Whether a person armed the loop, and was shown what may be run.
+    pub fn is_person(&self) -> bool {
+        matches!(self, Self::Command | Self::Terminal | Self::Runner)
+    }
+}
+
 impl VerdictName {
-    /// The name of a verdict.
     pub fn of(verdict: &Verdict) -> Self {
         match verdict {
             Verdict::Continue(_) => Self::Continue,
@@ -254,14 +262,13 @@ impl VerdictName {
 }
 
 impl EndName {
-    /// The name of a reason.
     pub fn of(reason: &TerminalReason) -> Self {
         Self::from(reason.name().to_owned())
     }
 }
 
 impl EndStatus {
-    /// The status of an end; `promised` says whether a promise was asked for and made.
+    /// `promised`: a promise was asked for and made.
     pub fn of(reason: &TerminalReason, promised: bool) -> Self {
         match reason {
             TerminalReason::Completed if promised => Self::PromiseAccepted,

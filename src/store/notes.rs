@@ -1,4 +1,4 @@
-//! The JSON files of a loop: loaded within a bound, moved aside when broken, written whole for their owner alone.
+//! The JSON files of a loop: read within a bound, moved aside if broken, written whole for their owner alone.
 
 use std::fs;
 use std::io;
@@ -11,16 +11,17 @@ use super::read::{self, FileContent, Problem};
 use super::write::{Flush, write_private};
 use crate::world;
 
-/// The version that these files carry.
 pub const VERSION: u32 = 1;
-/// The most that is read of a record or a claim, in bytes.
+/// The most that is read of a record, in bytes.
 pub(super) const MOST: u64 = 1 << 20;
-/// The most entries that are read of a folder with one entry a session.
+/// Entries read of a folder with one entry for each session.
 pub(super) const MOST_SESSIONS: usize = 100_000;
+/// Where the notes on the loops of a project are, relative to its root.
+pub(super) const NOTES: &str = ".claude/ralph";
 /// Where the journal of loops is that no session has taken yet.
 pub const TERMINAL: &str = "terminal";
 
-/// Whether a session id may name a folder: letters, digits, `.`, `_`, `-`, at most 128.
+/// A session id that may name a folder: letters, digits, `.`, `_`, `-`, at most 128.
 pub fn is_session_id(id: &str) -> bool {
     let first = id.bytes().next();
     first.is_some_and(|byte| byte.is_ascii_alphanumeric())
@@ -29,7 +30,7 @@ pub fn is_session_id(id: &str) -> bool {
         && !matches!(id, "claims" | "lock" | TERMINAL)
 }
 
-/// Renames a file that cannot be read to `<name>.corrupt-<time>` and returns the new path.
+/// Renames an unreadable file to `<name>.corrupt-<time>`.
 pub fn put_aside(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let aside = path.with_file_name(format!("{name}.corrupt-{}", world::now()));
@@ -37,21 +38,21 @@ pub fn put_aside(path: &Path) -> io::Result<PathBuf> {
     Ok(aside)
 }
 
-/// The same error with the name of the file it is about.
+/// The error, with the file's name.
 pub(super) fn in_file(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }
 
-/// Why a file of ours gives nothing.
+/// Why a file of ours is not loaded.
 pub(super) enum NotLoaded {
-    /// What is there is not ours: it may be renamed, so that a new one can take its place.
+    /// Not in our form: a new file may take its place, and this one is renamed.
     Broken,
-    /// It cannot be opened or read at the moment, and may be as good as ever: it stays where it is.
+    /// Not to be opened or read now, perhaps as good as ever: it stays.
     Unopened(io::Error),
 }
 
 impl NotLoaded {
-    /// Nothing where the file is broken, an error where it cannot be opened.
+    /// `None` for a broken file; an error for an unopened one.
     pub(super) fn or_none<T>(self) -> io::Result<Option<T>> {
         match self {
             Self::Broken => Ok(None),
@@ -68,10 +69,10 @@ pub(super) fn taken_apart<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, NotLoa
     serde_json::from_slice(bytes).map_err(|_| NotLoaded::Broken)
 }
 
-/// The bytes of a file of ours, nothing where it is missing.
+/// `None` for a missing file.
 pub(super) fn read_ours(path: &Path, most: u64) -> Result<Option<Vec<u8>>, NotLoaded> {
     match read::read(path, most) {
-        // A link to nothing is in the way of what is to be written there.
+        // A link to nothing blocks the way of the file to be written.
         Err(Problem::Missing) if path.is_symlink() => Err(NotLoaded::Broken),
         Err(Problem::Missing) => Ok(None),
         Err(Problem::Refused(why)) if !path.is_symlink() => {
@@ -83,7 +84,7 @@ pub(super) fn read_ours(path: &Path, most: u64) -> Result<Option<Vec<u8>>, NotLo
     }
 }
 
-/// What a file of ours holds, nothing where it is missing or broken.
+/// `None` for a missing or broken file.
 pub(super) fn load_whole<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
     load(path).or_else(NotLoaded::or_none)
 }

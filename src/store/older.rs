@@ -1,32 +1,87 @@
-//! A session's loop as version 1.0.0 kept it: a record in the project, and outside of it a pin that outranks the record, and a
-//! file with a mark for each iteration. It is read here, and written nowhere.
+//! A loop as version 1.0.0 kept it: a record in the project, a claim that says whose a feature's loop is, and outside of the
+//! project a pin that outranks both, and a file with a mark for each iteration. All this is read here, and written nowhere.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use super::names::{LoopKind, PausedBy};
+use super::names::{ArmedBy, EndName, LoopKind, PausedBy};
 use super::notes::load_whole;
-use super::pin::Pin;
+use super::pin::{Pin, PinnedEnd};
 use super::private::{in_file, load_private};
 use super::read::{self, below};
 use super::record::{Assignment, Notified, Pause, Record};
+use crate::engine::fields::read_fields;
 use crate::engine::{Contract, TerminalReason};
 use crate::world::{self, WallTime};
 
-/// The name of the file with a session's open tasks.
 pub(super) const OPEN_TASKS: &str = "open-tasks.txt";
-/// The most that is read of a pin or a count, in bytes.
+/// Bytes read of a pin or a count.
 const MOST: u64 = 1 << 20;
+
+/// Which session drove a feature.
+#[derive(Default)]
+struct Claim {
+    session: Option<String>,
+    folder: String,
+    armed_at: WallTime,
+    armed_by: ArmedBy,
+    commits_from: Option<u64>,
+    commits_line: u64,
+    closed: Option<EndName>,
+    words: String,
+    reason: Option<TerminalReason>,
+}
+
+read_fields!(Claim {
+    session,
+    folder,
+    armed_at,
+    armed_by,
+    commits_from,
+    commits_line,
+    closed,
+    words,
+    reason,
+});
+
+/// The path of the claim on a feature.
+pub(super) fn claim_path(notes: &Path, feature: &str) -> PathBuf {
+    below(notes, &["claims", &[feature, ".json"].concat()])
+}
+
+/// The pin of a feature's loop as its claim has it, `None` when there is none. What is in the project arms nothing.
+pub(super) fn claim(notes: &Path, feature: &str) -> io::Result<Option<Pin>> {
+    let claim: Option<Claim> = load_whole(&claim_path(notes, feature))?;
+    Ok(claim.map(|claim| {
+        let ended = |_| PinnedEnd {
+            reason: claim.reason.unwrap_or(TerminalReason::Stopped),
+            words: claim.words,
+        };
+        Pin {
+            version: 1,
+            about: feature.to_owned(),
+            session: claim.session.unwrap_or_default(),
+            list: [&claim.folder, "/tasks.md"].concat(),
+            armed_at: claim.armed_at,
+            armed_by: claim.armed_by,
+            commits_from: claim.commits_from,
+            commits_line: claim.commits_line,
+            ended: claim.closed.map(ended),
+            ..Pin::default()
+        }
+        .bare()
+    }))
+}
 
 /// The path of a session's record in the project.
 pub(super) fn path(notes: &Path, session: &str) -> PathBuf {
     below(notes, &[session, "loop.json"])
 }
 
-/// The loop of a session, `None` when there is none. `pin` is the content of the session's file outside of the project;
-/// `places` are the folder with that file, the root of the project and the folder of the notes in the project.
+/// The loop of a session, `None` for none. `pin` has the bytes of the session's file outside of the project. `places`
+/// are the folder of that file, the project's root, and the folder of notes in the project.
 pub(super) fn record(
     places: (&Path, &Path, &Path),
     session: &str,
@@ -35,7 +90,7 @@ pub(super) fn record(
     let (kept, root, notes) = places;
     let file = |name: &str| below(kept, &[name]);
     let left: Option<Record> = load_whole(&path(notes, session))?;
-    // What is in the project arms nothing.
+    // A file of the project arms nothing.
     let left = left.map(|left| Record { version: 1, armed: None, ..left });
     let own = ["session-", session, ".json"].concat();
     let pin = pin.map(|bytes| {
@@ -45,7 +100,7 @@ pub(super) fn record(
             io::Error::new(io::ErrorKind::InvalidData, error)
         })
     });
-    let is_here = |pin: &Pin| Path::new(&pin.project) == root && pin.session == session;
+    let is_here = |pin: &Pin| Path::new(&pin.project.0) == root && pin.session == session;
     let Some(mut pin) = pin.transpose()?.filter(is_here) else { return Ok(left) };
     let told: Option<Notified> = taken(&mut pin, "told");
     let paused: Option<bool> = taken(&mut pin, "paused");
@@ -60,7 +115,7 @@ pub(super) fn record(
     let other = load_private::<Pin>(&file(&[&other, ".json"].concat()), MOST).unwrap_or_default();
     let other = other.filter(|other| other.armed_at == pin.armed_at);
     if kind == LoopKind::Task && other.as_ref().is_some_and(|pin| pin.ended.is_none()) {
-        // The loop has not left the session that it was to be taken over from.
+        // The loop has not left the session that was to hand it over.
         return Ok(None);
     }
     if kind != LoopKind::Task {
@@ -115,7 +170,7 @@ fn taken<T: DeserializeOwned>(pin: &mut Pin, name: &str) -> Option<T> {
     serde_json::from_value(pin.more.shift_remove(name)?).ok()
 }
 
-/// How many iterations of a loop that was armed at this time were noted; a lost note only makes them fewer.
+/// Iterations noted for the loop armed at this time; a lost note lowers the number.
 fn counted(path: &Path, armed_at: WallTime) -> u32 {
     let noted = read::read(path, MOST).ok();
     let marks = noted.and_then(|noted| {

@@ -1,8 +1,8 @@
-//! Pins: what a person armed, kept outside of the project, where no file of a repository and no edit of
-//! the agent gets.
+//! Pins: whose a loop is, and what a person armed, kept outside of the project, where no file of a repository and no edit
+//! of the agent gets. Where nothing can be kept there, a feature's pin is in the project, and arms nothing.
 //!
-//! The pin of a feature's loop is under the name of the feature, and says which session drives the loop. That of a task's
-//! loop is in the record of its session. A real end is written into the pin before it is written into the record.
+//! Each loop of a feature has a pin, also one that nobody armed; that of a task's loop is in the record of its session. An end
+//! is written into the pin before it is written into the record, and the ended pin stays: only arming brings the loop back.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,30 +10,32 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::lock::{Lock, PATIENCE};
+use super::notes::{self, NOTES};
+use super::older;
 use super::pin::Asked;
-pub use super::pin::{LoopLimits, Pin, PinnedEnd, SettingsThen};
+pub use super::pin::{LoopLimits, Pin, PinnedEnd, Root, SettingsThen};
 use super::private::{in_file, load_private, make_private, refuse_inside, save, state_home};
 use super::read::below;
 use super::record::Record;
 use super::write::{LEFT_ALONE, is_full, remove_all_leftovers, remove_if_there};
 use crate::engine::fields::read_fields;
-use crate::engine::hash_of;
+use crate::engine::{TerminalReason, hash_of};
 use crate::world::WallTime;
 
-/// The version that these files carry.
 pub const VERSION: u32 = 1;
+/// The version that a pin carries.
+const PIN_VERSION: u32 = 2;
 /// The most that is read or written of a pin, in bytes.
 const MOST: u64 = 1 << 20;
-/// The most that is read or written of Verify commands, in bytes: more than a task list may have.
+/// Bytes of Verify commands, read or written: more than a task list may have.
 const MOST_VERIFY: u64 = 64 << 20;
 
-/// The Verify commands of a list when its loop was armed, by the id of their task.
+/// Verify commands of a list at arming, by the id of their task.
 pub type VerifyCommands = BTreeMap<String, String>;
 
-/// `verify-<loop>.json`, as the file has it.
+/// `verify-<loop>.json`.
 #[derive(Clone, Debug, Default, Serialize)]
 struct Verify {
     version: u32,
@@ -43,32 +45,27 @@ struct Verify {
 
 read_fields!(Verify { version, armed_at, commands });
 
-/// Who armed a loop, as far as it is known outside of the project.
+/// Who armed a loop, by what is kept outside of the project.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum PinState {
-    /// A person, who armed this.
     Armed(Box<Pin>),
-    /// A person, and the loop ended; its notes may not say so yet.
-    Ended(Box<PinnedEnd>),
-    /// A person, as the loop's own notes say, and no pin is found: the words say where it is missing.
+    /// A person, as the loop's record says, and no pin is found: the words say where it is missing.
     Lost(String),
-    /// No person: nothing from the repository is run, and the default limits hold.
+    /// No person: no command of the repository runs, and the default limits hold.
     #[default]
     Nobody,
-    /// Nobody knows, and so the same holds; the words say why.
+    /// Unknown, and treated like nobody; the words say why.
     Unknown(String),
 }
 
-/// Which pin it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PinKey<'a> {
-    /// The loop of this feature.
     Feature(&'a str),
-    /// The loop of `spool ralph` on this change.
+    /// The change of `spool ralph`.
     Change(&'a str),
 }
 
-/// The folder that holds the pins of one project; it need not exist yet.
+/// The folder of one project's pins; it may be missing.
 #[derive(Clone, Debug)]
 pub struct Pins {
     root: PathBuf,
@@ -76,30 +73,24 @@ pub struct Pins {
 }
 
 impl PinState {
-    /// Returns who armed the live loop of a feature.
-    pub fn of_feature(root: &Path, feature: &str) -> Self {
-        Self::found(Pins::of(root).and_then(|pins| pins.read(PinKey::Feature(feature))))
-    }
-
     /// What a pin says that was looked for.
     pub fn found(pin: io::Result<Option<Pin>>) -> Self {
         match pin {
-            Ok(Some(Pin { ended: Some(end), .. })) => Self::Ended(Box::new(end)),
-            Ok(Some(pin)) => Self::Armed(Box::new(pin)),
-            Ok(None) => Self::Nobody,
+            Ok(Some(pin)) if pin.is_armed() => Self::Armed(Box::new(pin)),
+            Ok(_) => Self::Nobody,
             Err(error) => Self::Unknown(error.to_string()),
         }
     }
 
-    /// What a person armed, `None` where no person did or nobody knows.
+    /// What a person armed; `None` for nobody and unknown.
     pub fn pin(&self) -> Option<&Pin> {
         match self {
             Self::Armed(pin) => Some(pin),
-            Self::Ended(_) | Self::Lost(_) | Self::Nobody | Self::Unknown(_) => None,
+            Self::Lost(_) | Self::Nobody | Self::Unknown(_) => None,
         }
     }
 
-    /// What was asked of a feature's loop besides the feature: by a person, otherwise as its record says.
+    /// What was asked of the feature's loop besides the feature, by the pin, otherwise by its record.
     pub fn asked<'a>(&'a self, record: Option<&'a Record>) -> Option<&'a Asked> {
         let pinned = self.pin().map(|pin| pin.asked.as_deref());
         pinned.unwrap_or_else(|| record?.asked.as_deref())
@@ -116,24 +107,32 @@ impl PinKey<'_> {
 }
 
 impl Pins {
-    /// The pins of the project with this real root; an error where nothing can be kept outside
-    /// of it.
+    /// `root` is the project's real root. An error if nothing can be kept outside of the project.
     pub fn of(root: &Path) -> io::Result<Self> {
         let folder = kept_in(root)?;
         refuse_inside(root, &folder)?;
         Ok(Self { root: root.to_owned(), folder })
     }
 
-    /// Returns whether a file is there for this pin; opens none, and does not ask whether it may be used.
-    pub fn has(root: &Path, whose: PinKey<'_>) -> bool {
-        kept_in(root).is_ok_and(|folder| {
-            may_be_there(&below(&folder, &[&[&whose.name(), ".json"].concat()]))
-        })
+    /// The pins in this folder, which is the one in the project where nothing can be kept outside of it.
+    pub(super) fn at(root: &Path, folder: &Path) -> Self {
+        Self { root: root.to_owned(), folder: folder.to_owned() }
     }
 
-    /// The path of a pin.
+    /// Whether the agent cannot write them by editing files of the project.
+    fn are_outside(&self) -> bool {
+        !self.folder.starts_with(&self.root)
+    }
+
     pub fn path(&self, whose: PinKey<'_>) -> PathBuf {
         below(&self.folder, &[&[&whose.name(), ".json"].concat()])
+    }
+
+    /// The files that change with the pin of a feature: the pin, its commands, and the notes in the project.
+    pub fn files(&self, feature: &str) -> [PathBuf; 4] {
+        let (whose, notes) = (PinKey::Feature(feature), below(&self.root, &[NOTES]));
+        let claim = older::claim_path(&notes, feature);
+        [self.path(whose), self.verify_path(whose), marker(&notes, feature), claim]
     }
 
     /// Makes the folder of the pins; an error where it cannot be made or leads into the project.
@@ -142,25 +141,25 @@ impl Pins {
         refuse_inside(&self.root, &self.folder)
     }
 
-    /// The path of another file that is kept beside the pins.
+    /// Another file beside the pins.
     pub fn beside(&self, file: &str) -> PathBuf {
         self.folder.join(file)
     }
 
-    /// The path of the Verify commands that belong to a pin.
+    /// The pin's Verify commands.
     pub fn verify_path(&self, whose: PinKey<'_>) -> PathBuf {
-        // No loop can have a name that makes its pin this file: each begins with what kind it is.
+        // A pin's name begins with its kind, so no pin has this file's name.
         self.folder.join(format!("verify-{}.json", whose.name()))
     }
 
-    /// Writes a pin with its Verify commands; nobody but the owner can read it.
+    /// Only the owner can read the pin.
     pub fn write(&self, whose: PinKey<'_>, pin: &Pin, commands: &VerifyCommands) -> io::Result<()> {
-        // The commands first: a pin without them would say that there are some.
+        // The commands first: the pin says that there are some.
         self.keep_commands(whose, pin.armed_at, commands)?;
         self.update(whose, &Pin { verify: commands.len(), ..pin.clone() })
     }
 
-    /// Writes the Verify commands of a pin; they count for nothing before the pin is written.
+    /// Without the pin, the commands count for nothing.
     pub fn keep_commands(
         &self,
         whose: PinKey<'_>,
@@ -172,24 +171,50 @@ impl Pins {
         save(&self.verify_path(whose), &verify, MOST_VERIFY)
     }
 
-    /// Writes a pin alone; its Verify commands stay as they are.
+    /// Writes a pin alone; its Verify commands stay as they are while the loop lives.
     pub fn update(&self, whose: PinKey<'_>, pin: &Pin) -> io::Result<()> {
-        self.make()?;
+        if self.are_outside() {
+            self.make()?;
+        }
         self.put(whose, pin, &self.lock()?)
     }
 
     fn put(&self, whose: PinKey<'_>, pin: &Pin, _: &Lock) -> io::Result<()> {
         remove_all_leftovers(&self.folder, LEFT_ALONE);
-        let project = self.root.to_string_lossy().into_owned();
-        save(&self.path(whose), &Pin { version: VERSION, project, ..pin.clone() }, MOST)
+        let project = Root(self.root.to_string_lossy().into_owned());
+        let path = self.checked(whose)?;
+        save(&path, &Pin { version: PIN_VERSION, project, ..pin.clone() }, MOST)?;
+        if let PinKey::Feature(feature) = whose {
+            self.note(feature, pin);
+        }
+        Ok(())
     }
 
-    /// Arming and a stop of the session that loses the loop write the same pin. Whoever has this lock takes no other one.
+    /// Brings the notes in the project up to date, and removes the Verify commands of a loop that ended. None of this counts
+    /// while the pin is there.
+    fn note(&self, feature: &str, pin: &Pin) {
+        let [_, verify, marker, claim] = self.files(feature);
+        let _ = remove_if_there(&claim);
+        let _ = if pin.ended.is_none() {
+            notes::save(&marker, &pin.clone().bare())
+        } else {
+            remove_if_there(&marker)
+        };
+        let is_its = |verify: Verify| verify.armed_at == pin.armed_at;
+        if pin.ended.is_some()
+            && load_private(&verify, MOST_VERIFY).is_ok_and(|it| it.is_some_and(is_its))
+        {
+            let _ = remove_if_there(&verify);
+        }
+    }
+
+    /// Arming and a stop of a session that loses its loop write the same pin. The holder of this lock takes no other
+    /// lock.
     fn lock(&self) -> io::Result<Lock> {
-        Lock::take_folder(&self.folder, &self.folder.join("lock"), PATIENCE)
+        Lock::take_folder(&self.folder, &self.folder.join("pins.lock"), PATIENCE)
     }
 
-    /// Changes the pin of a loop that was armed at this time; does nothing where there is none.
+    /// Changes the pin of the loop armed at this time, if there is one.
     pub fn change(
         &self,
         whose: PinKey<'_>,
@@ -203,99 +228,110 @@ impl Pins {
         if pin == before { Ok(()) } else { self.put(whose, &pin, &lock) }
     }
 
-    /// Writes into the pin of a loop that was armed at this time, and that this session or none drives, why it ended. On
-    /// a disk that is full, the pin is only removed once the notes say so.
-    pub fn end(
-        &self,
-        whose: PinKey<'_>,
-        session: &str,
-        armed_at: WallTime,
-        end: PinnedEnd,
-    ) -> io::Result<()> {
-        let written = self.change(whose, armed_at, |pin| {
-            if pin.is_for(session) {
-                pin.ended.get_or_insert(end);
-            }
-        });
-        match written {
+    /// Makes the session of a record the one that drives the loop.
+    pub fn take(&self, record: &Record) -> io::Result<()> {
+        let (whose, lock) = (PinKey::Feature(&record.about), self.lock()?);
+        let pin = self.read(whose)?.unwrap_or_else(|| record.bare_pin());
+        self.put(whose, &Pin { session: record.session.clone(), ..pin }, &lock)
+    }
+
+    /// Writes why the loop of a record ended, unless it has ended before, was armed again, or is another session's. On a disk
+    /// that is full, the record alone says so.
+    pub fn end(&self, record: &Record, reason: &TerminalReason, words: &str) -> io::Result<()> {
+        let (whose, lock) = (PinKey::Feature(&record.about), self.lock()?);
+        let pin = self.read(whose)?.unwrap_or_else(|| record.bare_pin());
+        if !pin.is_for(&record.session) || pin.armed_at != record.armed_at || pin.ended.is_some() {
+            return Ok(());
+        }
+        match self.put(whose, &pin.closed(reason.clone(), words), &lock) {
             Err(error) if is_full(&error) => Ok(()),
             written => written,
         }
     }
 
-    /// The pin of a loop, `None` when there is none; an error that names the file when there is
-    /// one that cannot be read or is not the person's own.
+    /// `None` for no pin. An error names a file that cannot be read, or is not the person's own.
     pub fn read(&self, whose: PinKey<'_>) -> io::Result<Option<Pin>> {
-        let path = self.path(whose);
-        let pin: Option<Pin> = self.load(&path, MOST)?;
-        match pin {
-            Some(pin) if pin.project == self.root.to_string_lossy() => Ok(Some(pin)),
-            _ => Ok(None),
+        let pin: Option<Pin> = load_private(&self.checked(whose)?, MOST)?;
+        let mut pin = pin.filter(|pin| pin.project.0 == self.root.to_string_lossy());
+        if let PinKey::Feature(feature) = whose
+            && pin.as_ref().is_none_or(|pin| pin.version < PIN_VERSION)
+        {
+            pin = match (pin, older::claim(&below(&self.root, &[NOTES]), feature)) {
+                (None, claim) => claim?,
+                (Some(pin), Ok(Some(Pin { commits_from, commits_line, .. }))) => {
+                    Some(Pin { commits_from, commits_line, ..pin })
+                }
+                (pin, _) => pin,
+            };
         }
+        // What is in the project arms nothing.
+        Ok(if self.are_outside() { pin } else { pin.map(Pin::bare) })
     }
 
-    /// The pin of a loop that was armed at this time, `None` when no person did that.
+    /// The path of a pin; an error when its name cannot name a file.
+    fn checked(&self, whose: PinKey<'_>) -> io::Result<PathBuf> {
+        let path = self.path(whose);
+        // Names come out of files, too: only one that names nothing but a file is taken.
+        if path.parent() != Some(&self.folder) {
+            return Err(io::Error::other("the name of a loop cannot name a file"));
+        }
+        Ok(path)
+    }
+
+    /// The pin of the loop armed at this time; `None` if no person armed it.
     pub fn agreed(&self, whose: PinKey<'_>, armed_at: WallTime) -> io::Result<Option<Pin>> {
         Ok(self.read(whose)?.filter(|pin| pin.armed_at == armed_at))
     }
 
-    /// The Verify commands of a pin, by the id of their task; an error when they cannot be read
-    /// or are not this pin's.
+    /// The pin's Verify commands by the id of their task. An error if they cannot be read, or belong to another pin.
     pub fn verify(&self, whose: PinKey<'_>, pin: &Pin) -> io::Result<VerifyCommands> {
         if pin.verify == 0 {
             return Ok(VerifyCommands::new());
         }
         let path = self.verify_path(whose);
-        match self.load::<Verify>(&path, MOST_VERIFY)? {
+        match load_private::<Verify>(&path, MOST_VERIFY)? {
             Some(verify) if verify.armed_at == pin.armed_at => Ok(verify.commands),
             Some(_) => Err(in_file(&path, "it belongs to another arming")),
             None => Err(in_file(&path, "it does not exist")),
         }
     }
 
-    /// Removes the pin of a loop that was armed at this time and ended; one of a later arming stays.
+    /// Removes the pin of the ended loop that was armed at this time; a later pin stays.
     pub fn close(&self, whose: PinKey<'_>, armed_at: WallTime) -> io::Result<()> {
         if self.agreed(whose, armed_at)?.is_none() {
             return Ok(());
         }
-        self.discard(whose)
-    }
-
-    /// Removes a pin, whatever is in it.
-    pub fn discard(&self, whose: PinKey<'_>) -> io::Result<()> {
         let _lock = self.lock()?;
         for path in [self.path(whose), self.verify_path(whose)] {
             remove_if_there(&path).map_err(|error| in_file(&path, &error.to_string()))?;
         }
         Ok(())
     }
-
-    fn load<T: DeserializeOwned>(&self, path: &Path, most: u64) -> io::Result<Option<T>> {
-        let value = load_private(path, most)?;
-        if value.is_some() {
-            refuse_inside(&self.root, path)?;
-        }
-        Ok(value)
-    }
 }
 
-/// The folder in which what is kept for the loops of a project is; it need not exist, and is not looked at.
+/// The note of a live loop in this folder of the project. It is read where the pin is gone: it arms nothing, and lets the sessions
+/// go that do not drive the loop.
+pub(super) fn marker(notes: &Path, feature: &str) -> PathBuf {
+    below(notes, &[&["armed-", feature].concat()])
+}
+
+/// The folder outside of the project for its loops. Does not look whether it exists.
 pub(super) fn kept_in(root: &Path) -> io::Result<PathBuf> {
     state_home().map(|home| kept_below(&home, root))
 }
 
-/// The same in this folder of the person's.
+/// `home` stands for the person's state folder.
 pub(super) fn kept_below(home: &Path, root: &Path) -> PathBuf {
     below(home, &["projects", &folder_name(root)])
 }
 
-/// Whether there is something of this name, or something that cannot be looked at.
+/// Something of this name is there, or cannot be looked at.
 pub(super) fn may_be_there(path: &Path) -> bool {
     let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
     path.symlink_metadata().map_or_else(|error| !missing.contains(&error.kind()), |_| true)
 }
 
-/// A name for the project's folder that a person recognizes and no other project has.
+/// A folder name that a person recognizes, and that no other project has.
 fn folder_name(root: &Path) -> String {
     let name = root.file_name().unwrap_or_default().as_encoded_bytes().iter().copied();
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
@@ -405,6 +441,39 @@ mod tests {
             let error = pins.write(WHOSE, &Pin::default(), &VerifyCommands::new()).unwrap_err();
             assert!(error.to_string().contains("lies in the project"), "{error}");
         }
+    }
+
+    #[test]
+    fn version_1_0_0_refuses_a_pin_by_its_name() {
+        #[derive(Debug, serde::Deserialize)]
+        struct Older {
+            project: String,
+        }
+
+        let (_scratch, pins) = place();
+        armed(&pins);
+        let path = pins.path(WHOSE);
+        let refused = load_private::<Older>(&path, MOST).unwrap_err().to_string();
+        assert!(refused.contains("feature-001-login.json"), "{refused}");
+        // What that version wrote is read.
+        let mut pin: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        pin["project"] = pin["project"][0].clone();
+        pin["version"] = 1.into();
+        write_private(&path, pin.to_string().as_bytes(), Flush::ToDisk).unwrap();
+        let older: Older = load_private(&path, MOST).unwrap().unwrap();
+        assert_eq!(older.project, pins.root.to_string_lossy());
+        assert_eq!(pins.read(WHOSE).unwrap().unwrap().checks[0].run, "cargo test");
+    }
+
+    #[test]
+    fn an_ended_pin_keeps_nothing_that_was_armed() {
+        let (_scratch, pins) = place();
+        let mut pin = armed(&pins);
+        pin.limits.max_iterations = 7;
+        pins.update(WHOSE, &pin.closed(TerminalReason::Cancelled, "cancelled")).unwrap();
+        let pin = pins.read(WHOSE).unwrap().unwrap();
+        assert_eq!((pin.checks.len(), pin.verify, pin.limits.max_iterations), (0, 0, 7));
+        assert!(!pin.is_armed() && !pins.verify_path(WHOSE).exists());
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Files of the person's own outside of every project: where they are, read only when nobody else could have
-//! written them, and written so that nobody else can read them.
+//! A person's own files outside of every project. They are read only if nobody else could write them, and written so
+//! that nobody else can read them.
 
 use std::fs;
 use std::io;
@@ -13,11 +13,10 @@ use super::write::{Flush, LEFT_ALONE, remove_leftovers, write_private};
 use crate::system::files::{self, real_path};
 use crate::world;
 
-/// The folder in the person's state folder that is ours.
+/// Our folder in the person's state folder.
 const OURS: &str = "ralph-speckit";
 
-/// The folder outside of every project in which this program keeps what a person decided, such
-/// as `~/.local/state/ralph-speckit`; an error that says why there is none.
+/// The folder for a person's decisions, `~/.local/state/ralph-speckit`; an error says why there is none.
 pub fn state_home() -> io::Result<PathBuf> {
     let own = world::folder("XDG_STATE_HOME").map(|state| below(&state, &[OURS]));
     let home = || world::home().map(|home| below(&home, &[".local/state", OURS]));
@@ -29,20 +28,22 @@ pub fn state_home() -> io::Result<PathBuf> {
     })
 }
 
-/// A JSON file of the person's own, `None` when there is none; an error that names the file when
-/// it cannot be read, or when somebody else could have written it.
+/// `None` for no file. An error names a file that cannot be read, or that somebody else could have written.
 pub(super) fn load_private<T: DeserializeOwned>(path: &Path, most: u64) -> io::Result<Option<T>> {
     let value = read_private(path, most)?.map(|bytes| serde_json::from_slice(&bytes)).transpose();
-    value.map_err(|error| in_file(path, &error.to_string()))
+    value.map_err(|error| {
+        let error = in_file(path, &error.to_string());
+        io::Error::new(io::ErrorKind::InvalidData, error)
+    })
 }
 
-/// The same, as its bytes.
 pub(super) fn read_private(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     match path.symlink_metadata() {
         Ok(meta) if meta.is_symlink() => return Err(in_file(path, "it is a symbolic link")),
         Ok(meta) if !files::is_own_and_closed(&meta) => {
             return Err(in_file(path, "others than you can write or read it (chmod 600)"));
         }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         _ => {}
     }
     match read::read(path, most) {
@@ -52,7 +53,7 @@ pub(super) fn read_private(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>
     }
 }
 
-/// Writes a JSON file that nobody but its owner can read; an error that names it.
+/// Only the owner can read the file. An error names the file.
 pub(super) fn save<T: Serialize>(path: &Path, value: &T, most: u64) -> io::Result<()> {
     let mut bytes = serde_json::to_vec(value)?;
     bytes.push(b'\n');
@@ -66,14 +67,14 @@ pub(super) fn save<T: Serialize>(path: &Path, value: &T, most: u64) -> io::Resul
         .map_err(|error| io::Error::new(error.kind(), words(error)))
 }
 
-/// Makes a folder that only its owner may open, with those above it that are missing.
+/// Makes a folder for the owner alone, and missing folders above.
 pub(super) fn make_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     files::folders_for_their_owner(builder.recursive(true));
     builder.create(folder).map_err(|error| in_file(folder, &error.to_string()))
 }
 
-/// An error when a path leads into the project, whatever links lead there: the agent could write it.
+/// An error if the path leads into the project through any links: the agent could write there.
 pub(super) fn refuse_inside(root: &Path, path: &Path) -> io::Result<()> {
     let existing = path.ancestors().find_map(|above| real_path(above).ok());
     if path.starts_with(root) || existing.is_some_and(|real| real.starts_with(root)) {
@@ -85,7 +86,6 @@ pub(super) fn refuse_inside(root: &Path, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// An error that names the file.
 pub(super) fn in_file(path: &Path, words: &str) -> io::Error {
     io::Error::other(format!("`{}`: {words}", path.display()))
 }

@@ -1,4 +1,4 @@
-//! Reading files that somebody else may have put there: regular, bounded, inside the project.
+//! Reads files that somebody else may have put there: regular files, bounded, inside the project.
 
 use std::fmt;
 use std::fs::{self, DirEntry, File};
@@ -8,34 +8,28 @@ use std::path::{Path, PathBuf};
 use crate::system::files::{self, real_path};
 use crate::world::WallTime;
 
-/// A regular file's content and the time of its last change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileContent {
-    /// All bytes of the file.
     pub bytes: Vec<u8>,
-    /// When it was last changed.
+    /// The time of the last change.
     pub changed_at: WallTime,
 }
 
-/// Why a file cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// There is nothing of that name.
     Missing,
-    /// It is no regular file; the word says what it is.
+    /// Not a regular file; the word for what it is.
     NotAFile(&'static str),
-    /// It is no folder.
     NotAFolder,
-    /// It is larger than allowed.
     TooLarge {
-        /// Its size in bytes.
+        /// The size in bytes.
         size: u64,
-        /// The most that is read, in bytes.
+        /// Bytes that are read at most.
         most: u64,
     },
     /// A symbolic link leads out of the project.
     Outside,
-    /// The system refused; its words.
+    /// The words of the system's refusal.
     Refused(String),
 }
 
@@ -64,14 +58,14 @@ impl From<io::Error> for Problem {
     }
 }
 
-/// The content of a regular file of at most `most` bytes; never waits for a writer.
+/// Reads a regular file of at most `most` bytes, and never waits for a writer.
 pub fn read(path: &Path, most: u64) -> Result<FileContent, Problem> {
     let (file, meta) = open(path)?;
     if meta.len() > most {
         return Err(Problem::TooLarge { size: meta.len(), most });
     }
     let mut bytes = Vec::with_capacity(meta.len() as usize);
-    // The file may grow while it is read; the limit holds all the same.
+    // A file may grow during the read: the limit holds all the same.
     let size = file.take(most + 1).read_to_end(&mut bytes)? as u64;
     if size > most {
         return Err(Problem::TooLarge { size, most });
@@ -79,15 +73,15 @@ pub fn read(path: &Path, most: u64) -> Result<FileContent, Problem> {
     Ok(FileContent { bytes, changed_at: meta.modified()?.into() })
 }
 
-/// An open regular file and its metadata; a pipe, a folder or a device is refused.
+/// Opens a regular file; refuses a pipe, a folder or a device.
 pub fn open(path: &Path) -> Result<(File, fs::Metadata), Problem> {
     let mut options = File::options();
     options.read(true);
-    // Opening a pipe nobody writes to would wait forever without this.
+    // Opening a pipe without a writer would wait forever.
     files::without_waiting(&mut options);
     let file = match files::open(&options, path) {
         Ok(file) => file,
-        // Each system has words of its own for opening a socket.
+        // Systems refuse to open a socket with different words.
         Err(error) => match fs::metadata(path) {
             Ok(meta) if !meta.is_file() => return Err(Problem::NotAFile(kind_of(&meta))),
             _ => return Err(error.into()),
@@ -107,7 +101,7 @@ fn kind_of(meta: &fs::Metadata) -> &'static str {
     files::special_kind(meta.file_type()).unwrap_or("something else")
 }
 
-/// The real path of a folder when it lies inside `root`, whatever links lead there.
+/// The real path of a folder, if it is inside `root`, through any links.
 pub fn folder_inside(root: &Path, folder: &Path) -> Result<PathBuf, Problem> {
     let real = real_path(folder)?;
     if !is_inside(root, &real) {
@@ -119,32 +113,30 @@ pub fn folder_inside(root: &Path, folder: &Path) -> Result<PathBuf, Problem> {
     Ok(real)
 }
 
-/// Whether a real path is that of a folder or of something in it.
+/// A real path is this folder or below it.
 fn is_inside(folder: &Path, real: &Path) -> bool {
-    // Nearly always the bytes of the one begin with those of the other: names need not be compared.
+    // Nearly always the bytes tell, and names need no comparison.
     let rest = real.as_os_str().as_encoded_bytes();
     let rest = rest.strip_prefix(folder.as_os_str().as_encoded_bytes());
     rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/'))) || real.starts_with(folder)
 }
 
-/// The entries of a folder, up to a bound.
 #[derive(Debug, Default)]
 pub struct FolderEntries {
-    /// Those that were read, in the order of the system.
+    /// In the order of the system.
     pub entries: Vec<DirEntry>,
-    /// Whether the folder has more.
+    /// The folder has more.
     pub has_more: bool,
 }
 
-/// Returns at most `most` entries of a folder, none where it cannot be read: somebody may have put millions
-/// there.
+/// At most `most` entries, none of an unreadable folder: somebody may have put millions there.
 pub fn entries(folder: &Path, most: usize) -> FolderEntries {
     let mut found = fs::read_dir(folder).into_iter().flatten().flatten();
     let entries = found.by_ref().take(most).collect();
     FolderEntries { entries, has_more: found.next().is_some() }
 }
 
-/// The path of something below a folder, put together in one piece.
+/// Joins a path in one piece.
 pub fn below(folder: &Path, names: &[&str]) -> PathBuf {
     let length: usize = names.iter().map(|name| name.len() + 1).sum();
     let mut path = PathBuf::with_capacity(folder.as_os_str().len() + length);
@@ -153,9 +145,9 @@ pub fn below(folder: &Path, names: &[&str]) -> PathBuf {
     path
 }
 
-/// The content of a file of the project that is not reached through a link out of it.
+/// Reads a file of the project, if no link on its path leads out.
 ///
-/// `folder` must be a real path inside the project already (see [`folder_inside`]).
+/// `folder` is a real path inside the project (see [`folder_inside`]).
 pub fn read_in(folder: &Path, name: &str, most: u64) -> Result<FileContent, Problem> {
     let path = below(folder, &[name]);
     if path.symlink_metadata()?.is_symlink() && !is_inside(folder, &real_path(&path)?) {

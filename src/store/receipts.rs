@@ -1,5 +1,5 @@
-//! Receipts: what was seen when a task was ticked. They are kept beside the pins, where no file of a repository and no
-//! edit of the agent gets; only ever appended to.
+//! Receipts: what was seen when a task was ticked. The file is beside the pins, out of reach of a repository and of the
+//! agent, and is only ever appended to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,60 +22,55 @@ use crate::engine::scoreboard::{Scoreboard, ScoredTask};
 use crate::engine::tasks::TaskList;
 use crate::world::WallTime;
 
-/// The version that a receipt carries.
 pub const VERSION: u32 = 1;
-/// The size of the file, in bytes, at which another one begins; the one before it is kept.
+/// At this size in bytes a new file begins; the one before is kept.
 const MOST: u64 = 4 << 20;
-/// The most files that a receipt names.
+/// Files named in one receipt.
 pub const MOST_FILES: usize = 50;
-/// What the name of the file ends with that keeps the specification.
+/// The file's ending for the specification at arming.
 const SPECIFICATION: &str = "spec";
 
-/// What was seen when a task was ticked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Receipt {
-    /// When it was written.
     pub at: WallTime,
-    /// The version of its form.
     pub version: u32,
-    /// The id of the task.
+    /// The task's id.
     pub task: String,
     /// The task list, relative to the project.
     pub list: String,
-    /// Who saw the tick.
     pub by: Witness,
-    /// The session that drove the loop, empty for none.
+    /// The session that drove the loop; empty for none.
     pub session: String,
-    /// The iteration that was going on, 0 for none.
+    /// The iteration at that time; 0 for none.
     pub iteration: u32,
-    /// The files that differ since the task began, the list itself left out, at most 50; `None` where nobody could look.
+    /// Files that differ since the task began, at most 50, without the list. `None` if nobody could look.
     pub files: Option<Vec<String>>,
-    /// How many more files there are.
+    /// Files beyond these 50.
     pub more_files: u64,
-    /// Whether the files were told by their content; otherwise by their times and sizes alone.
+    /// The files were compared by content, not only by times and sizes.
     pub by_content: bool,
-    /// Commits since the task began, `None` where that is not known.
+    /// Commits since the task began; `None` if unknown.
     pub commits: Option<u64>,
-    /// Where the log of the head was read to, in bytes.
+    /// The log of the head was read up to this byte.
     pub log_read: u64,
-    /// The run of its Verify command, `None` where it did not run.
+    /// `None` if the Verify command did not run.
     pub verify: Option<VerifyRun>,
-    /// The checks of the loop, where they ran at the same time.
+    /// The loop's checks, if they ran at the same time.
     pub checks: Vec<CheckResult>,
-    /// The number of the attempt, from 1; 0 where nobody counts.
+    /// The attempt, from 1; 0 if nobody counts.
     pub attempt: u32,
-    /// Tokens of the iteration in which it was ticked, `None` where that is not known.
+    /// Tokens of the iteration with the tick; `None` if unknown.
     pub tokens: Option<u64>,
-    /// How well the task is proved, `None` where nobody judged that.
+    /// `None` if nobody judged.
     pub proof: Option<Proof>,
-    /// The files that are its work, at most 50.
+    /// The task's work, at most 50 files.
     pub own: Vec<String>,
-    /// Why it changes nothing, or was dropped, in the agent's words; `None` where it does not say so.
+    /// The agent's reason why nothing changed, or why the task was dropped.
     pub no_change: Option<String>,
-    /// Why it is proved by tick and not better, `None` where nothing is known.
+    /// Why the grade is only a tick; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
-    /// Who reviewed it, `None` for nobody.
+    /// `None` if nobody reviewed the task.
     pub reviewer: Option<String>,
     /// Fields of another version, kept.
     #[serde(flatten)]
@@ -87,34 +82,31 @@ read_fields!(Receipt {
     log_read, verify, checks, attempt, tokens, proof, own, no_change, doubt, reviewer,
 } kept more);
 
-/// What the hook knows of a receipt.
+/// The fields of a receipt that ticks are judged by.
 #[derive(Clone, Debug)]
 pub struct KnownReceipt {
-    /// When it was written.
     pub at: WallTime,
-    /// The id of the task.
     pub task: String,
-    /// Whether it is of a box that was ticked by hand.
+    /// The box was ticked by hand.
     pub by_hand: bool,
-    /// Whether a review has written it, of a task that was ticked before.
+    /// A review wrote this receipt, for a task ticked before.
     pub by_review: bool,
-    /// The number of its line, from 0.
+    /// The number of the line, from 0.
     pub number: usize,
-    /// How well the task is proved, `None` where nobody judged that.
+    /// `None` if nobody judged.
     pub proof: Option<Proof>,
-    /// The files that had changed since the tick before, at most 50.
+    /// Files that had changed since the tick before, at most 50.
     pub files: Vec<String>,
-    /// Those that are its work, at most 50.
+    /// The task's work, at most 50 files.
     pub own: Vec<String>,
-    /// Why it changes nothing, in the agent's words; `None` where it does not say so.
+    /// The agent's reason why nothing changed.
     pub no_change: Option<String>,
-    /// Why it is proved by tick and not better, `None` where nothing is known.
+    /// Why the grade is only a tick; `None` if unknown.
     pub doubt: Option<String>,
-    /// Whether its Verify command ran for it.
+    /// The task's Verify command ran for this receipt.
     pub ran_verify: bool,
-    /// Whether a review has found it good.
+    /// A review found the task good.
     pub reviewed: bool,
-    /// Whether its task was dropped.
     pub dropped: bool,
 }
 
@@ -137,99 +129,94 @@ pub enum Witness {
 }
 
 impl KnownReceipt {
-    /// The files that its task was ticked for.
+    /// The task's work, or all changed files if no work is known.
     pub fn paths(&self) -> &[String] {
         if self.own.is_empty() { &self.files } else { &self.own }
     }
 }
 
-/// One run of a Verify command.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct VerifyRun {
-    /// How it ended.
     #[serde(flatten)]
     pub result: CheckResult,
-    /// How long it took, in milliseconds.
     pub millis: u64,
 }
 
-/// The receipts of one task list.
 #[derive(Clone, Debug)]
 pub struct Receipts {
     pub(super) pins: Pins,
     name: String,
-    /// The list, `None` for all.
+    /// `None` for all lists.
     list: Option<String>,
-    /// What the names of the files begin with that are kept besides the receipts.
+    /// The beginning of the names of files beside the receipts.
     kept: &'static str,
 }
 
 impl Receipts {
-    /// The receipts of the task list of this feature or change, by its path relative to the project; an error where
-    /// nothing can be kept outside of the project.
+    /// `name` is the feature or change, `list` a path relative to the project. An error if nothing can be kept outside
+    /// of the project.
     pub fn of(root: &Path, name: &str, list: &str) -> io::Result<Self> {
         Ok(Self { list: Some(list.to_owned()), ..Self::named(root, name)? })
     }
 
-    /// The receipts of all task lists of this name, for reading; an error in the same way.
+    /// The receipts of all lists of this name, to be read only.
     pub fn named(root: &Path, name: &str) -> io::Result<Self> {
         Ok(Self { pins: Pins::of(root)?, name: name.to_owned(), list: None, kept: "" })
     }
 
-    /// The same receipts, beside which a run of `spool ralph` keeps what it began with.
+    /// The same receipts, with the files of a run of `spool ralph` beside them.
     #[must_use]
     pub fn of_run(&self) -> Self {
         Self { kept: "run-", ..self.clone() }
     }
 
-    /// The path of the list relative to the project, empty for all lists.
+    /// Relative to the project; empty for all lists.
     pub fn list(&self) -> &str {
         self.list.as_deref().unwrap_or_default()
     }
 
-    /// All that can be read, the oldest first; a line that a full disk has torn is left out.
+    /// All readable receipts, the oldest first.
     pub fn all(&self) -> Vec<Receipt> {
         let files = ["old.jsonl", "jsonl"].map(|end| self.bytes(end));
         files.iter().flat_map(|bytes| lines(bytes)).filter_map(|line| self.receipt(line)).collect()
     }
 
-    /// The one of a tick that was written last, `None` without any; of the others only those of reviews behind it are
-    /// taken apart.
+    /// The newest receipt of a tick. Receipts of reviews behind it are skipped, and no older ones are parsed.
     pub fn last(&self) -> Option<Receipt> {
-        let of_tick = |line: &[u8]| self.receipt(line).filter(|it| it.by != Witness::Review);
+        let of_tick = |line: &[u8]| self.receipt(line).filter(|one| one.by != Witness::Review);
         let newest = |end| lines(&self.bytes(end)).rev().find_map(of_tick);
         newest("jsonl").or_else(|| newest("old.jsonl"))
     }
 
-    /// Returns those that have one of these texts in them, the oldest first; only they are taken apart.
+    /// Receipts that contain one of these texts, the oldest first; no others are parsed.
     pub fn with(&self, texts: &[String]) -> Vec<Receipt> {
         let files = ["old.jsonl", "jsonl"].map(|end| self.bytes(end));
         let lines = files.iter().flat_map(|bytes| lines_with(bytes, texts));
         lines.filter_map(|line| self.receipt(line)).collect()
     }
 
-    /// What each task has as its work by the receipts of this time or later that have one of these texts in them.
+    /// The facts of receipts since a time that contain one of these texts.
     ///
-    /// The hook links it and [`Self::known`]: a receipt is read as a plain value, and not with all of its fields.
+    /// The hook uses this and [`Self::known`]: reading whole receipts would need more code in it.
     pub fn claims(&self, texts: &[String], since: WallTime) -> Vec<KnownReceipt> {
         let files = ["old.jsonl", "jsonl"].map(|end| self.bytes(end));
         let lines = files.iter().flat_map(|bytes| lines_with(bytes, texts));
         lines.filter_map(|line| self.known_receipt(line, since, true)).collect()
     }
 
-    /// What all receipts of this time or later say, the oldest first.
+    /// The oldest first.
     pub fn since(&self, since: WallTime) -> Vec<KnownReceipt> {
         self.claims(&["\"task\":".to_owned()], since)
     }
 
-    /// What `spool task done` has ticked since this time.
+    /// Ticks by `spool task done`.
     pub fn done_since(&self, since: WallTime) -> Vec<KnownReceipt> {
         self.claims(&["\"by\":\"done\"".to_owned()], since)
     }
 
-    /// The last receipt of each task of this time or later, by its id. Of those that no stop has written only the
-    /// task is read.
+    /// The last receipt of each task since a time, by the task's id. Of receipts by `spool task done`, only time and
+    /// task are read.
     pub fn known(&self, since: WallTime) -> BTreeMap<String, KnownReceipt> {
         self.known_in(&self.files(), since)
     }
@@ -247,7 +234,8 @@ impl Receipts {
         all
     }
 
-    /// What a line says, `None` for one of another list or before this time.
+    /// `None` for a line of another list, or before this time. Without `whole`, of a receipt by `spool task done` only
+    /// time and task are read.
     fn known_receipt(&self, line: &[u8], since: WallTime, whole: bool) -> Option<KnownReceipt> {
         let line = behind_torn(line)?;
         let mut value: Value = Value::Null;
@@ -281,7 +269,7 @@ impl Receipts {
         })
     }
 
-    /// Appends receipts in one write, nothing for none: a program that is killed leaves all of them or nothing.
+    /// Appends in one write: a killed program leaves all receipts, or none.
     pub fn add_all(&self, receipts: &[Receipt]) -> io::Result<()> {
         if receipts.is_empty() {
             return Ok(());
@@ -311,9 +299,9 @@ impl Receipts {
         append_private_line(&path, lines)
     }
 
-    /// Appends for each task that it names that this reader has found it good: its last receipt since that time once more.
+    /// Repeats the last receipt of each task that `is_read` names, as found good by this reader.
     ///
-    /// Only the driver of a loop calls it, when a review that it has run itself has passed.
+    /// Only the driver of a loop calls this, when a review passed that it has run itself.
     pub fn reviewed(
         &self,
         reader: &str,
@@ -322,7 +310,7 @@ impl Receipts {
     ) -> io::Result<()> {
         let reader = serde_json::to_string(reader)?;
         let files = self.files();
-        for known in self.known_in(&files, since).into_values().filter(|it| is_read(&it.task)) {
+        for known in self.known_in(&files, since).into_values().filter(|one| is_read(&one.task)) {
             let line = files.iter().flat_map(|bytes| lines(bytes)).nth(known.number);
             if let Some(reviewed) = line.and_then(|line| as_reviewed(line, &reader)) {
                 self.append(&reviewed)?;
@@ -331,17 +319,17 @@ impl Receipts {
         Ok(())
     }
 
-    /// Appends receipts in one write and keeps what the files contain now, as these bytes in two parts, for the next task: a
-    /// program that is killed leaves all of it or nothing.
+    /// Appends receipts in one write and keeps the files' contents, in two parts, for the next task. A killed program
+    /// leaves both, or neither.
     pub fn add_with(&self, receipts: &[Receipt], contents: (&[u8], &[u8])) -> io::Result<()> {
         let [next, kept] = ["next", "contents"].map(|end| self.path(end));
         let lines = self.lines(receipts)?;
         let last = memchr::memrchr(b'\n', &lines).map_or(0, |end| end + 1);
-        // Its time and its task: a stop writes several at the same time.
+        // Time and task of the last one: a stop writes several receipts at one time.
         let head = memchr::memmem::find(&lines[last..], b",\"list\":").unwrap_or(0);
         self.pins.make()?;
         if self.kept_with_receipt().is_some() {
-            // It would be lost with the file that takes its place, where this one comes to nothing.
+            // Saved first, because the new file may come to nothing.
             fs::rename(&next, &kept)?;
         }
         let parts = [&lines[last..last + head], b"\n", contents.0, contents.1];
@@ -350,18 +338,17 @@ impl Receipts {
         fs::rename(&next, &kept)
     }
 
-    /// The paths of what is kept when a loop is armed: what the files contain, also for the next task, the list, and the specification.
+    /// Files that are kept at arming: the contents, twice; the list; the specification.
     pub fn armed_paths(&self) -> [PathBuf; 4] {
         ["contents", "armed", "list", SPECIFICATION].map(|end| self.path(end))
     }
 
-    /// Keeps what the specification says when a loop is armed.
     pub fn keep_specification(&self, bytes: &[u8]) -> io::Result<()> {
         self.pins.make()?;
         write_private(&self.path(SPECIFICATION), bytes, Flush::ToDisk)
     }
 
-    /// Keeps what the files contain, as these bytes, and the list when a loop is armed with this number.
+    /// Keeps the files' contents and the list at arming. `number` tells this loop from others.
     pub fn keep_armed(&self, number: u64, contents: &[u8], list: &[u8]) -> io::Result<()> {
         self.keep_contents(contents)?;
         write_private(&self.path("armed"), contents, Flush::ToSystem)?;
@@ -369,29 +356,29 @@ impl Receipts {
         write_private(&self.path("list"), &list, Flush::ToSystem)
     }
 
-    /// The bytes that were kept of what the files contained when the loop was armed; `None` where there are none.
+    /// The files' contents at arming.
     pub fn armed_contents(&self) -> Option<Vec<u8>> {
         self.kept("armed")
     }
 
-    /// The list as it was when the loop was armed with this number; `None` where it was not kept.
+    /// The list at arming of the loop with this number.
     pub fn armed_list(&self, number: u64) -> Option<Vec<u8>> {
         let kept = self.kept("list")?;
         kept.strip_prefix(format!("{number}\n").as_bytes()).map(<[u8]>::to_vec)
     }
 
-    /// The bytes that were kept last of what the files contained, behind a line of the receipt that they were kept with
-    /// where there was one; `None` where there are none.
+    /// The files' contents at the last tick or at arming, behind a line of the receipt that they were kept with, if
+    /// any.
     pub fn contents(&self) -> Option<Vec<u8>> {
         self.kept_with_receipt().or_else(|| self.kept("contents"))
     }
 
-    /// What was kept by a program that was killed after it had written its receipt.
+    /// The contents kept by a program that was killed right after it had written its receipt.
     fn kept_with_receipt(&self) -> Option<Vec<u8>> {
         self.kept("next").filter(|next| self.has_receipt_of(next))
     }
 
-    /// Whether the receipt is written that what is kept has a line of.
+    /// The first line of `kept` is part of a written receipt.
     pub(super) fn has_receipt_of(&self, kept: &[u8]) -> bool {
         memchr::memchr(b'\n', kept).is_some_and(|end| {
             let line = [String::from_utf8_lossy(&kept[..end]).into_owned()];
@@ -399,7 +386,7 @@ impl Receipts {
         })
     }
 
-    /// Keeps the bytes of what the files contain, for the next task.
+    /// For the next task.
     pub fn keep_contents(&self, bytes: &[u8]) -> io::Result<()> {
         self.pins.make()?;
         write_private(&self.path("contents"), bytes, Flush::ToSystem)?;
@@ -410,7 +397,7 @@ impl Receipts {
         read::read(&self.path(end), 8 * MOST).ok().map(|content| content.bytes)
     }
 
-    /// The same; an error where there is something that cannot be read.
+    /// An error for something unreadable.
     pub(super) fn kept_if_any(&self, end: &str) -> io::Result<Option<Vec<u8>>> {
         let path = self.path(end);
         match read::read(&path, 8 * MOST) {
@@ -424,7 +411,7 @@ impl Receipts {
         remove_if_there(&self.path(end))
     }
 
-    /// The receipts as they are on the disk, the older ones first.
+    /// The older file first.
     fn files(&self) -> [Vec<u8>; 2] {
         ["old.jsonl", "jsonl"].map(|end| self.bytes(end))
     }
@@ -445,12 +432,12 @@ impl Receipts {
     }
 }
 
-/// The receipt in a line, which may begin with what a full disk has torn.
+/// The receipt in a line, which may begin with a torn one.
 fn behind_torn(line: &[u8]) -> Option<&[u8]> {
     Some(&line[memchr::memmem::rfind(line, b"{\"at\":")?..])
 }
 
-/// The receipt in a line once more, as that of a reader, which is a text of JSON; `None` for one that a reader has already.
+/// The receipt of a line again, as reviewed by a reader (JSON text); `None` if a reader is named already.
 fn as_reviewed(line: &[u8], reader: &str) -> Option<Vec<u8>> {
     let find = memchr::memmem::find;
     let line = behind_torn(line)?;
@@ -467,12 +454,11 @@ fn as_reviewed(line: &[u8], reader: &str) -> Option<Vec<u8>> {
     Some([at.as_bytes(), &by, &after[..none.start], &after[none.end..]].concat())
 }
 
-/// What the specification of a feature said when its last loop was armed; `None` where that was not kept.
+/// The feature's specification at the arming of its last loop.
 pub fn armed_specification(root: &Path, feature: &str) -> Option<Vec<u8>> {
     Receipts::named(root, feature).ok()?.kept(SPECIFICATION)
 }
 
-/// How well the tasks of these receipts are proved, as far as somebody has judged that.
 pub fn scoreboard<'a>(receipts: impl IntoIterator<Item = &'a Receipt>) -> Scoreboard {
     let mut board = Scoreboard::default();
     for receipt in receipts {
@@ -490,9 +476,9 @@ pub fn scoreboard<'a>(receipts: impl IntoIterator<Item = &'a Receipt>) -> Scoreb
 }
 
 impl Receipts {
-    /// How well the tasks are proved that are done in this list, as far as receipts of this time or later say.
+    /// The grades of the list's done tasks, by receipts since a time.
     ///
-    /// The hook links it: a receipt is read as a plain value, and not with all of its fields.
+    /// The hook uses this: reading whole receipts would need more code in it.
     pub fn scoreboard(&self, since: WallTime, tasks: Option<&TaskList>) -> Scoreboard {
         let mut board = Scoreboard::default();
         for KnownReceipt { task, proof, reviewed, no_change, doubt, dropped, .. } in
@@ -507,7 +493,7 @@ impl Receipts {
     }
 }
 
-/// Leaves out the tasks that are not done in a list, nor dropped.
+/// Drops tasks that are neither done in the list nor dropped.
 pub fn only_done(board: &mut Scoreboard, tasks: Option<&TaskList>) {
     let places = tasks.map(TaskList::by_id).unwrap_or_default();
     let find = |list: &TaskList, id: &str| match places.get(id) {
@@ -518,7 +504,7 @@ pub fn only_done(board: &mut Scoreboard, tasks: Option<&TaskList>) {
     board.retain(|task| task.dropped || is_done(&task.task));
 }
 
-/// The lines that have one of these texts in them, in their order.
+/// Lines that contain one of these texts, in their order.
 fn lines_with<'a>(bytes: &'a [u8], texts: &[String]) -> Vec<&'a [u8]> {
     let mut starts = BTreeSet::new();
     for text in texts {

@@ -1,4 +1,4 @@
-//! Reading a file that its writer may be in the middle of: wait until it is quiet, not forever.
+//! Reads a file while its writer may be at work: waits until the file is quiet, but not forever.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,20 +6,19 @@ use std::time::Duration;
 use super::read::{FileContent, Problem, read_in};
 use crate::world::{self, Deadline};
 
-/// How long a file must have been left alone.
+/// The time without a change after which a file is quiet.
 const QUIET: Duration = Duration::from_millis(100);
 /// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(25);
-/// The age from which on nobody is writing a file any more (spec 003, FR-5).
+/// From this age on, nobody is writing the file (spec 003, FR-5).
 const LIMIT: Duration = Duration::from_secs(2);
-/// When to give up and take what is there (spec 003, NFR-1).
+/// The time until a read takes what is there (spec 003, NFR-1).
 pub const PATIENCE: Duration = LIMIT;
 
-/// The content once it parses and nobody has changed it for 100 ms; at the deadline, what
-/// is there.
+/// The content, once it parses and has been quiet for 100 ms; at the deadline, whatever is there.
 ///
-/// A file that was last changed more than 2 s ago is returned at once: nobody is writing it.
-/// `parses` says whether the bytes are a whole document.
+/// A file that was last changed more than 2 s ago is returned at once. `parses` tells whether bytes are a whole
+/// document.
 pub fn read_settled(
     folder: &Path,
     name: &str,
@@ -45,14 +44,14 @@ pub fn read_settled(
     }
 }
 
-/// Whether the file was left alone for long enough, by its own date. A date in the future says nothing.
+/// The file's own date tells that it was left alone for long enough. A date in the future tells nothing.
 fn is_old(found: &Result<FileContent, Problem>, whole: bool) -> bool {
     match found {
         Ok(content) => {
             let needed = if whole { QUIET } else { LIMIT };
             content.changed_at.age() >= needed
         }
-        // A pipe, a folder or nothing at all does not turn into a file by waiting.
+        // Waiting does not turn a pipe, a folder or nothing into a file.
         Err(_) => true,
     }
 }

@@ -1,4 +1,4 @@
-//! Trust: the commands of a repository's own files that a person has read and allowed, project by project.
+//! Trust: commands of a repository's files that a person has read and allowed, project by project.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,24 +11,22 @@ use super::pins::VERSION;
 use super::private::{load_private, make_private, refuse_inside, save, state_home};
 use crate::world::{self, WallTime};
 
-/// The name of the file that holds all of them.
 const FILE: &str = "trust.json";
-/// The most that is read or written of it, in bytes.
+/// Bytes read or written.
 const MOST: u64 = 4 << 20;
-/// How long to wait for another program that changes it.
+/// The time to wait for another program that changes the file.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The commands of one file of one project that a person trusts.
+/// Trusted commands of one file of one project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TrustedFile {
     /// The project's real root.
     pub project: String,
-    /// The file, relative to the project.
+    /// Relative to the project.
     pub file: String,
-    /// The commands, in the order of the file: another one needs trust again.
+    /// In the order of the file; another order needs trust again.
     pub commands: Vec<String>,
-    /// When it was trusted.
     pub at: WallTime,
 }
 
@@ -40,24 +38,21 @@ struct All {
     trusted: Vec<TrustedFile>,
 }
 
-/// Returns whether a person trusts all of these commands of a project's file; an error when what they trust
-/// cannot be read.
+/// The person trusts all of these commands of a project's file. An error if the trust cannot be read.
 pub fn trusts(root: &Path, file: &str, commands: &[String]) -> io::Result<bool> {
     refuse_inside(root, &state_home()?)?;
     let project = root.to_string_lossy();
     let all = list()?;
-    let ours = all.iter().find(|it| it.project == project && it.file == file);
-    Ok(ours.is_some_and(|it| commands.iter().all(|command| it.commands.contains(command))))
+    let ours = all.iter().find(|trusted| trusted.project == project && trusted.file == file);
+    Ok(ours.is_some_and(|ours| commands.iter().all(|command| ours.commands.contains(command))))
 }
 
-/// Returns everything that the person trusts; an error when it cannot be read.
 pub fn list() -> io::Result<Vec<TrustedFile>> {
     let all: Option<All> = load_private(&state_home()?.join(FILE), MOST)?;
     Ok(all.unwrap_or_default().trusted)
 }
 
-/// Trusts files of projects with these commands, in the place of those that they had before: all of them, or
-/// none with an error.
+/// Trusts these commands of files, in place of earlier ones: all files, or none with an error.
 pub fn add(files: Vec<(&Path, &str, Vec<String>)>) -> io::Result<()> {
     let home = state_home()?;
     for (root, _, _) in &files {
@@ -66,18 +61,18 @@ pub fn add(files: Vec<(&Path, &str, Vec<String>)>) -> io::Result<()> {
     change(|all| {
         for (root, file, commands) in files {
             let (project, file) = (root.to_string_lossy().into_owned(), file.to_owned());
-            all.retain(|it| (&it.project, &it.file) != (&project, &file));
+            all.retain(|trusted| (&trusted.project, &trusted.file) != (&project, &file));
             all.push(TrustedFile { project, file, commands, at: world::now() });
         }
     })
 }
 
-/// Trusts these projects no longer and returns how many of their files were trusted.
+/// Ends the trust in these projects. The result: the number of their trusted files.
 pub fn remove(roots: &[PathBuf]) -> io::Result<usize> {
     let mut removed = 0;
     change(|all| {
         let before = all.len();
-        all.retain(|it| !roots.iter().any(|root| it.project == root.to_string_lossy()));
+        all.retain(|trusted| !roots.iter().any(|root| trusted.project == root.to_string_lossy()));
         removed = before - all.len();
     })?;
     Ok(removed)

@@ -1,7 +1,7 @@
-//! Changes to several files that are taken back together when one of them fails.
+//! Changes to several files, undone together if one of them fails.
 //!
-//! Refused means unchanged: arming and taking over remember each file before they write the file, and write last what makes the
-//! loop block a session.
+//! Refused means unchanged: arming and adopting remember each file before they write it. The file that makes the loop
+//! block a session is written last.
 
 use std::fs;
 use std::io;
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use super::write::second_name;
 
-/// Files as they were. Dropped, it puts them back; [`Undo::keep`] leaves the changes in place.
+/// Files as they were. A drop puts them back; [`Undo::keep`] leaves the changes in place.
 ///
-/// Putting back needs no room on the disk: each file has kept its old content under a second name. A
-/// program that is killed in between leaves that name, which is a temporary file like any other.
+/// Putting back needs no room on the disk: each file keeps its old content under a second name. If the program is
+/// killed, that name stays as a temporary file like any other.
 #[derive(Debug, Default)]
 pub struct Undo {
     steps: Vec<UndoStep>,
@@ -20,15 +20,19 @@ pub struct Undo {
 
 #[derive(Debug)]
 enum UndoStep {
-    /// A file that is about to be written, and the second name of what was in it, `None` for no file.
-    Written { path: PathBuf, before: Option<PathBuf> },
-    /// A file that was renamed.
-    Renamed { from: PathBuf, to: PathBuf },
+    /// A file about to be written, and the second name of its old content; `None` for no file.
+    Written {
+        path: PathBuf,
+        before: Option<PathBuf>,
+    },
+    Renamed {
+        from: PathBuf,
+        to: PathBuf,
+    },
 }
 
 impl Undo {
-    /// Remembers a file as it is now, also that there is none; an error when that cannot be done, and
-    /// then nothing has changed.
+    /// Remembers the file as it is, or that there is none. After an error nothing has changed.
     pub fn remember(&mut self, path: &Path) -> io::Result<()> {
         let before = match path.symlink_metadata() {
             Ok(meta) if meta.is_file() => Some(second_name(path)?),
@@ -41,16 +45,14 @@ impl Undo {
         Ok(())
     }
 
-    /// Remembers that a file was renamed.
     pub fn renamed(&mut self, from: &Path, to: &Path) {
         self.steps.push(UndoStep::Renamed { from: from.to_owned(), to: to.to_owned() });
     }
 
-    /// Leaves all changes in place.
     pub fn keep(mut self) {
         for step in self.steps.drain(..) {
             if let UndoStep::Written { before: Some(before), .. } = step {
-                // What is left of it is removed with other temporary files.
+                // A file that stays here is removed with other temporary files.
                 let _ = fs::remove_file(before);
             }
         }
@@ -58,14 +60,14 @@ impl Undo {
 }
 
 impl Drop for Undo {
-    /// Puts everything back, the last change first. What cannot be put back stays; the error that led here
-    /// is the one to report.
+    /// Puts everything back, the last change first. A file that cannot be put back stays: the caller reports the first
+    /// error.
     fn drop(&mut self) {
         for step in self.steps.drain(..).rev() {
             let _ = match step {
                 UndoStep::Written { path, before: None } => fs::remove_file(path),
                 UndoStep::Written { path, before: Some(before) } => {
-                    // Two names of one file are left as they are by a rename: the second one goes then.
+                    // A rename between two names of one file does nothing: the second name is removed.
                     fs::rename(&before, path).and_then(|()| fs::remove_file(before))
                 }
                 UndoStep::Renamed { from, to } => fs::rename(to, from),

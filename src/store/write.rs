@@ -1,4 +1,4 @@
-//! Writing files whole: a temporary file beside the target, flushed, then renamed over it.
+//! Writes files whole: a temporary file beside the target, flushed, then renamed over the target.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -9,51 +9,48 @@ use super::read;
 use crate::system::{files, processes};
 use crate::world::{self, WallTime};
 
-/// How often a line without an end is looked at, a millisecond apart, before it is taken for torn.
+/// Looks at a line without an end, a millisecond apart, before the line counts as torn.
 const LOOKS: usize = 5;
 
-/// How old a temporary file is that nobody writes any more.
+/// Nobody writes a temporary file of this age any more.
 pub const LEFT_ALONE: Duration = Duration::from_mins(1);
 
-/// The most entries of a folder that are looked through for temporary files at a time.
+/// Entries of a folder that are searched for temporary files at a time.
 const ENTRIES: usize = 10_000;
 
-/// How often a file is written again whose temporary one was taken away.
+/// Attempts at writing a file whose temporary file was removed.
 const TRIES: usize = 20;
 
-/// How far a written file has to be on its way to the disk before this returns.
+/// How far the bytes are on their way to the disk when a write returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flush {
-    /// On the disk: for the user's own files, which no crash may take.
+    /// On the disk: for a person's own files, which must survive a crash.
     ToDisk,
-    /// With the system: for the loop's own notes, written at every stop. They survive a killed
-    /// program; after a power cut the loop merely lets the agent stop.
+    /// With the system: for the loop's own notes, written at every stop. They survive a killed program. After a power
+    /// cut the loop merely lets the agent stop.
     ToSystem,
 }
 
-/// Who may read a file that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Readers {
-    /// As the file that it replaces, or as the system does it.
+    /// As for the replaced file, or the system's default.
     AsBefore,
-    /// Its owner alone.
     Owner,
 }
 
-/// Writes a file whole; readers see the old content or the new one, never a part.
+/// Writes a file whole: readers see the old content or the new one, never a part.
 ///
-/// The permissions of a file that is replaced are kept. A name that is a folder, a pipe or a link
-/// is an error.
+/// The permissions of a replaced file stay. A folder, a pipe or a link of this name is an error.
 pub fn write_whole(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
     write_for(Readers::AsBefore, path, &[bytes], flush)
 }
 
-/// Writes a file whole that only its owner may read; otherwise as [`write_whole`].
+/// As [`write_whole`], but only the owner may read the file.
 pub fn write_private(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
     write_private_parts(path, &[bytes], flush)
 }
 
-/// Removes a file; that there is none is no error.
+/// No error if the file is missing.
 pub fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -61,7 +58,7 @@ pub fn remove_if_there(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a file of several parts whole; otherwise as [`write_private`].
+/// As [`write_private`], for a content in several parts.
 pub fn write_private_parts(path: &Path, parts: &[&[u8]], flush: Flush) -> io::Result<()> {
     write_for(Readers::Owner, path, parts, flush)
 }
@@ -69,7 +66,7 @@ pub fn write_private_parts(path: &Path, parts: &[&[u8]], flush: Flush) -> io::Re
 fn write_for(readers: Readers, path: &Path, parts: &[&[u8]], flush: Flush) -> io::Result<()> {
     for _ in 0..TRIES {
         match write_once(readers, path, parts, flush) {
-            // The temporary file was taken away in the same moment, by `git clean` say.
+            // The temporary file was removed at this moment, as by `git clean`.
             Err(error)
                 if error.kind() == io::ErrorKind::NotFound
                     && path.parent().is_some_and(Path::exists) => {}
@@ -88,12 +85,12 @@ fn write_once(readers: Readers, path: &Path, parts: &[&[u8]], flush: Flush) -> i
     removed_if_failed(&temporary, placed)
 }
 
-/// Writes the new content of a person's file beside it, flushed to the disk, and returns its path.
+/// Writes the new content of a person's file beside the file, flushed to the disk, and returns its path.
 pub(super) fn write_next(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     Ok(write_beside(Readers::AsBefore, path, &[bytes], Flush::ToDisk)?.0)
 }
 
-/// Writes the new content of a file beside it, and returns its path and whether the file is new.
+/// Writes the new content beside the file. The result: its path, and whether the file itself is new.
 fn write_beside(
     readers: Readers,
     path: &Path,
@@ -125,21 +122,20 @@ fn write_beside(
 
 fn removed_if_failed(temporary: &Path, result: io::Result<()>) -> io::Result<()> {
     if result.is_err() {
-        // What failed is reported; a leftover that cannot be removed would only hide it.
+        // The first error is reported; one about the leftover would hide it.
         let _ = fs::remove_file(temporary);
     }
     result
 }
 
-/// Appends one line in one write, so that lines of other writers are never torn.
+/// Appends one line in one write: lines of other writers stay whole.
 ///
-/// Where the last line of the file has no end, because a disk was full or somebody else wrote it, the new
-/// one begins on a line of its own.
+/// If the file's last line has no end, because of a full disk or another program, the new line begins on its own.
 pub fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
     append(open(path, File::options().read(true).append(true).create(true))?, line)
 }
 
-/// Appends a line to a file that only its owner may read; otherwise as [`append_line`].
+/// As [`append_line`], but only the owner may read the file.
 pub fn append_private_line(path: &Path, line: &[u8]) -> io::Result<()> {
     append(open_or_create(path, File::options().read(true).append(true))?, line)
 }
@@ -155,9 +151,9 @@ fn append(mut file: File, line: &[u8]) -> io::Result<()> {
     file.write_all(&bytes)
 }
 
-/// Whether the last line of a file has its end; an empty file has no line without one.
+/// The file's last line has its end; an empty file has no open line.
 ///
-/// A write of somebody else is seen in parts when it crosses a page: a line without an end is looked at again.
+/// Another program's write becomes visible in parts when it crosses a page: a line without an end is looked at again.
 fn ends_with_a_line(file: &mut File) -> io::Result<bool> {
     for _ in 0..LOOKS {
         if ends_with_a_line_now(file)? {
@@ -174,12 +170,12 @@ fn ends_with_a_line_now(file: &mut File) -> io::Result<bool> {
     }
     let mut last = [0];
     file.seek(SeekFrom::End(-1))?;
-    // Somebody may have emptied it in this moment.
+    // Somebody may have emptied the file just now.
     Ok(file.read(&mut last)? == 0 || last[0] == b'\n')
 }
 
-/// A file of ours opened with these options, made where it is missing; only its owner may read it. What
-/// is not a file, or a link to one, is an error and is never waited for.
+/// Opens our file with these options, made if missing, readable for the owner alone. Never waits: something else than a
+/// file, or a link to it, is an error.
 pub fn open_or_create(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.create(true);
     files::for_its_owner(options);
@@ -192,7 +188,7 @@ pub(super) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     files::without_links(options);
     let file = match files::open(options, path) {
         Ok(file) => file,
-        // Each system has words of its own for opening a link or a socket.
+        // Systems refuse to open a link or a socket with different words.
         Err(_) if path.symlink_metadata().is_ok_and(|meta| !meta.is_file()) => {
             return Err(not_a_file());
         }
@@ -201,8 +197,8 @@ pub(super) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_a_file()) }
 }
 
-/// Makes a folder of ours where it is missing; only its owner may enter it. One that is there and belongs to
-/// this user is closed to others as well.
+/// Makes our folder if missing, for the owner alone. A folder that is there and belongs to this user is closed to
+/// others, too.
 pub fn make_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     files::folders_for_their_owner(&mut builder);
@@ -218,18 +214,18 @@ pub fn make_private_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns whether there is a folder, no link to one, that is closed to others.
+/// A real folder, no link, and closed to others.
 pub fn is_private_folder(folder: &Path) -> bool {
     folder.symlink_metadata().is_ok_and(|meta| meta.is_dir() && files::is_closed_to_others(&meta))
 }
 
-/// Returns whether a write failed only because the disk, or the person's share of it, is full.
+/// A write failed because the disk, or the person's share of it, is full.
 pub fn is_full(error: &io::Error) -> bool {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
-/// Refuses a file that `ulimit -f` does not let become this long: the system ends whoever writes more.
+/// Refuses a length above `ulimit -f`: the system ends a program that writes more.
 fn has_room(length: u64) -> io::Result<()> {
     if length > files::longest() { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
 }
@@ -238,8 +234,8 @@ fn not_a_file() -> io::Error {
     io::Error::other("something that is not a file has this name")
 }
 
-/// Removes the temporary files of a target that were left alone for this long: the process that wrote them
-/// was killed. The caller holds the lock under which the target is written.
+/// Removes temporary files of this target that nobody has written for `age`: their process was killed. The caller holds
+/// the target's lock.
 pub fn remove_leftovers(path: &Path, age: Duration) {
     if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
         let name = name.to_string_lossy();
@@ -247,16 +243,15 @@ pub fn remove_leftovers(path: &Path, age: Duration) {
     }
 }
 
-/// Removes the temporary files of these targets in a folder whose process is gone: no lock is needed.
+/// Removes temporary files of these targets whose process is gone. Needs no lock.
 pub fn remove_dead_leftovers(folder: &Path, targets: &[&str]) {
     remove_temporary(folder, |target, process| {
         (targets.contains(&target) && !processes::is_alive(process)).then_some(Duration::ZERO)
     });
 }
 
-/// Removes the temporary files in a folder that killed programs have left: only those with a name of ours,
-/// once they were left alone for this long and their process is gone. A process of that number may be another
-/// one by now: nobody writes a file for a day.
+/// Removes our temporary files that killed programs have left in a folder: not written for `age`, and their process is
+/// gone. After a day the process is not asked for: another one may have its number.
 pub fn remove_all_leftovers(folder: &Path, age: Duration) {
     const DAY: Duration = Duration::from_hours(24);
     remove_temporary(folder, |_, process| {
@@ -264,7 +259,7 @@ pub fn remove_all_leftovers(folder: &Path, age: Duration) {
     });
 }
 
-/// Removes temporary files that were left alone for as long as `needed` says, `None` for those that stay.
+/// Removes temporary files that are older than `needed` says; `None` keeps a file.
 fn remove_temporary(folder: &Path, needed: impl Fn(&str, u32) -> Option<Duration>) {
     for entry in read::entries(folder, ENTRIES).entries {
         let found = entry.file_name();
@@ -274,13 +269,13 @@ fn remove_temporary(folder: &Path, needed: impl Fn(&str, u32) -> Option<Duration
         let changed =
             entry.metadata().ok().filter(fs::Metadata::is_file).map(|meta| last_change(&meta));
         if changed.is_some_and(|changed| changed.age() >= needed) {
-            // Another process may have removed it; it is only litter.
+            // Another process may have removed the file: it was only litter.
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// The target and the process in the name of a temporary file: `.<target>.<process>.<number>.tmp`.
+/// Target and process of a temporary file: `.<target>.<process>.<number>.tmp`.
 fn parts(name: &str) -> Option<(&str, u32)> {
     let rest = name.strip_prefix('.')?.strip_suffix(".tmp")?;
     let (rest, number) = rest.rsplit_once('.')?;
@@ -289,13 +284,12 @@ fn parts(name: &str) -> Option<(&str, u32)> {
     Some((target, process.parse().ok()?))
 }
 
-/// When a file or its name last changed, in milliseconds since the Unix epoch.
+/// The last change of a file's content. An unknown one counts as the future, which no file is old enough for.
 fn last_change(meta: &fs::Metadata) -> WallTime {
     meta.modified().map_or(WallTime::from_millis(u64::MAX), WallTime::from)
 }
 
-/// The temporary name under which a file keeps its content when the file itself is replaced: a
-/// second name for the same bytes, or a copy where a file can have one name only.
+/// Gives a file's content a temporary second name before the file is replaced; a copy if the disk has no second names.
 pub(super) fn second_name(path: &Path) -> io::Result<PathBuf> {
     let linked = beside(path, |temporary| fs::hard_link(path, temporary));
     if let Ok((temporary, ())) = linked {
@@ -306,19 +300,19 @@ pub(super) fn second_name(path: &Path) -> io::Result<PathBuf> {
         .map_err(|problem| io::Error::other(problem.to_string()))
         .and_then(|(mut from, _)| io::copy(&mut from, &mut file));
     if let Err(error) = copied {
-        // The error is reported; a leftover would only hide it.
+        // The first error is reported; one about the leftover would hide it.
         let _ = fs::remove_file(&temporary);
         return Err(error);
     }
     Ok(temporary)
 }
 
-/// A new file in the same folder, under a name that nobody else uses.
+/// A new file in the same folder, under an unused name.
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     beside(path, |temporary| File::options().write(true).create_new(true).open(temporary))
 }
 
-/// What `create` makes under a name in the same folder that nobody else uses.
+/// Runs `create` with an unused name in the same folder.
 fn beside<T>(path: &Path, create: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     for attempt in 0..64_u32 {

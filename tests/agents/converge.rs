@@ -59,10 +59,10 @@ fn what_converge_appends_is_done_in_iterations_and_there_is_no_third_round(agent
     assert!(printed.contains(words), "{facts}");
     // The task, a round, its task, the second round, its task.
     assert_eq!(stage.state()["ledger"]["iterations"], 5, "{facts}");
-    let is_begun = |it: &Asked| it.tool_results().is_empty();
+    let is_begun = |request: &Asked| request.tool_results().is_empty();
     let requests = stage.model.main_requests();
-    let begun = requests.iter().filter(|it| is_begun(it));
-    let converged: Vec<bool> = begun.map(|it| is_to_converge(it)).collect();
+    let begun = requests.iter().filter(|request| is_begun(request));
+    let converged: Vec<bool> = begun.map(|request| is_to_converge(request)).collect();
     assert_eq!(converged, [false, true, false, true, false], "{facts}");
     let list = stage.read(LIST);
     for id in ["T001", "T002", "T003"] {

@@ -68,7 +68,8 @@ fn assert_sums(stage: &Stage, shares: &[Value]) {
     let (main, side) = stage.model.usage();
     let books = stage.state();
     assert_eq!(books["total_tokens"], (main + side).total(), "{}", stage.facts());
-    let of_all = |name: &str| -> f64 { shares.iter().filter_map(|it| it[name].as_f64()).sum() };
+    let of_all =
+        |name: &str| -> f64 { shares.iter().filter_map(|share| share[name].as_f64()).sum() };
     assert_eq!(books["total_tokens"].as_f64(), Some(of_all("tokens")), "{}", stage.facts());
     let cost = books["total_cost_usd"].as_f64().unwrap_or_default();
     assert!((cost - of_all("cost_usd")).abs() < 1e-9, "{cost}: {}", stage.facts());
@@ -97,7 +98,7 @@ fn the_fallback_model_continues_after_three_iterations_that_a_busy_service_ended
         assert_eq!(printed.matches(words).count(), 1, "{facts}");
         assert_eq!(stage.read("small.txt"), "small\n", "{facts}");
         let shares = stage.state()["agents"].as_array().cloned().unwrap_or_default();
-        let runs: Vec<_> = shares.iter().map(|it| (&it["model"], &it["runs"])).collect();
+        let runs: Vec<_> = shares.iter().map(|share| (&share["model"], &share["runs"])).collect();
         let (main, small) = (json!(agent.model()), json!(SMALL));
         assert_eq!(runs, [(&main, &json!(3)), (&small, &json!(1))], "{facts}");
         assert_eq!(shares[0]["tokens"], 0, "{facts}");
@@ -166,7 +167,7 @@ fn at_a_usage_limit_the_model_continues_then_codex_and_the_first_choice_once_it_
         assert_eq!(stage.read("main.txt"), "main\n", "{facts}");
         assert_eq!(stage.state()["harness"], "claude", "{facts}");
         let shares = stage.state()["agents"].as_array().cloned().unwrap_or_default();
-        let who: Vec<_> = shares.iter().map(|it| (&it["harness"], &it["runs"])).collect();
+        let who: Vec<_> = shares.iter().map(|share| (&share["harness"], &share["runs"])).collect();
         let (claude, codex) = (json!("claude"), json!("codex"));
         assert_eq!(
             who,

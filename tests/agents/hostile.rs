@@ -130,9 +130,15 @@ fn a_project_starts_nothing_and_tells_its_reader_nothing(agent: Agent) {
     let ran = fs::read_dir(stage.beside("ran")).expect("a folder").flatten();
     let ran: Vec<_> = ran.map(|entry| entry.file_name()).collect();
     assert!(ran.is_empty(), "the project started {ran:?}: {facts}");
-    let heard = |it: &scripted_model::Asked| it.body.to_string().contains("HEARD-THE-PROJECT");
-    let heard: Vec<String> =
-        stage.model.requests().iter().filter(|it| heard(it)).map(|it| around(&it.body)).collect();
+    let heard =
+        |request: &scripted_model::Asked| request.body.to_string().contains("HEARD-THE-PROJECT");
+    let heard: Vec<String> = stage
+        .model
+        .requests()
+        .iter()
+        .filter(|request| heard(request))
+        .map(|request| around(&request.body))
+        .collect();
     if agent == Agent::Gemini {
         // Nothing keeps these files from it, so the person is told.
         let doubt = "gemini takes what a GEMINI.md of the project says for instructions";

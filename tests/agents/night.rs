@@ -57,7 +57,7 @@ struct Place {
 impl Place {
     fn of(&mut self, asked: &Asked) -> usize {
         let is_again =
-            self.turn.is_some_and(|it| matches!(TURNS[it], Turn::Fails(_)) && self.asked < 2);
+            self.turn.is_some_and(|turn| matches!(TURNS[turn], Turn::Fails(_)) && self.asked < 2);
         if asked.tool_results().is_empty() && !is_again {
             self.turn = Some(self.turn.map_or(0, |turn| turn + 1));
             self.asked = 0;
@@ -111,7 +111,7 @@ fn a_short_night_of_claude_code_ends_done_and_every_token_is_counted() {
             "2s",
         ];
         let mut run = stage.ralph(&flags);
-        let hangs = TURNS.iter().filter(|it| **it == Turn::Hangs).count();
+        let hangs = TURNS.iter().filter(|turn| **turn == Turn::Hangs).count();
         // As the event of the call has it: the end of the iteration names the tool, too.
         let called = format!("\"words\":\"Bash: {ENDLESS}\"");
         run.wait_until(|printed| printed.matches(&called).count() == hangs);

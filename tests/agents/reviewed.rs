@@ -125,7 +125,10 @@ fn journal(stage: &Stage) -> String {
 
 fn reviews(stage: &Stage) -> usize {
     let asked = stage.model.requests();
-    asked.iter().filter(|it| it.body.to_string().contains("The code of this review is")).count()
+    asked
+        .iter()
+        .filter(|prompt| prompt.body.to_string().contains("The code of this review is"))
+        .count()
 }
 
 fn status(stage: &Stage) -> Value {
@@ -148,7 +151,7 @@ fn a_pass_ends_the_loop_as_done(reader: Agent) {
     let status = status(&stage);
     let runner = &status["runners"][0]["loop"];
     assert_eq!(runner["review"]["outcome"], "passed", "{status}");
-    assert!(runner["review_tokens"].as_u64().is_some_and(|it| it >= 1_000), "{status}");
+    assert!(runner["review_tokens"].as_u64().is_some_and(|tokens| tokens >= 1_000), "{status}");
     assert_eq!(runner["tokens"], 220, "{status}");
     assert_nothing_is_left(&stage);
 }
@@ -159,7 +162,7 @@ trait RfindReview {
 
 impl<I: DoubleEndedIterator<Item = String>> RfindReview for I {
     fn rfind_review(mut self) -> String {
-        self.rfind(|it| it.contains("The code of this review is")).unwrap_or_default()
+        self.rfind(|body| body.contains("The code of this review is")).unwrap_or_default()
     }
 }
 
@@ -173,13 +176,13 @@ fn what_is_not_met_is_told_repaired_and_passes_the_next_time(reader: Agent) {
     assert_eq!(code, Some(0), "{facts}");
     assert_eq!(reviews(&stage), 2, "{facts}");
     let prompts = stage.model.requests();
-    let told = prompts.iter().map(|it| it.body.to_string()).find(|it| {
-        it.contains("FR-002 not met: no time stands in the log")
-            && it.contains("not passed (1 of 2 met)")
+    let told = prompts.iter().map(|request| request.body.to_string()).find(|body| {
+        body.contains("FR-002 not met: no time stands in the log")
+            && body.contains("not passed (1 of 2 met)")
     });
     assert!(told.is_some(), "{facts}");
     // The output of the checks that have just passed is evidence that the reader is given.
-    let asked = prompts.iter().map(|it| it.body.to_string()).rfind_review();
+    let asked = prompts.iter().map(|prompt| prompt.body.to_string()).rfind_review();
     assert!(asked.contains("it-greets\\n>>>") && !asked.contains("may be older"), "{asked}");
     assert!(asked.contains("the receipts: what was seen"), "{asked}");
     assert!(asked.contains("T001; no Verify command ran; files greet.sh, log.txt"), "{asked}");
@@ -211,13 +214,13 @@ fn assert_no_verdict(stage: &Stage, ended: (Option<i32>, String), words: &str) {
     assert_eq!(stage.state()["reason"], "blocked", "{facts}");
     assert!(printed.contains("3 reviews in a row came to no verdict"), "{facts}");
     assert!(printed.contains(words), "{words}: {facts}");
-    let told = |it: &Asked| {
-        let text = it.body.to_string();
+    let told = |request: &Asked| {
+        let text = request.body.to_string();
         !text.contains("The code of this review is") && text.contains("Check failed")
     };
-    assert!(!stage.model.requests().iter().any(|it| told(it)), "{facts}");
-    let soft = |it: &Asked| it.body.to_string().contains("that says nothing of the work");
-    assert!(stage.model.requests().iter().any(|it| soft(it)), "{facts}");
+    assert!(!stage.model.requests().iter().any(|request| told(request)), "{facts}");
+    let soft = |request: &Asked| request.body.to_string().contains("that says nothing of the work");
+    assert!(stage.model.requests().iter().any(|request| soft(request)), "{facts}");
     assert_nothing_is_left(stage);
 }
 
@@ -257,8 +260,13 @@ fn a_usage_limit_of_the_reader_is_no_verdict(reader: Agent) {
         _ => Reply::error(429, "rate_limit_error", "This request would exceed your limit")
             .header("anthropic-ratelimit-unified-status", "rejected"),
     });
-    let ended = run(&stage, reader, &[]);
-    assert_no_verdict(&stage, ended, "no pass");
+    let (code, printed) = run(&stage, reader, &[]);
+    let facts = stage.facts();
+    // Without `--max-limit-wait` nobody waits, and the next run reviews again.
+    assert_eq!(code, Some(13), "{facts}");
+    assert_eq!(stage.state()["reason"], "usage_limit", "{facts}");
+    assert!(printed.contains("no pass: a usage limit"), "{facts}");
+    assert_nothing_is_left(&stage);
 }
 
 fn a_reader_over_its_time_is_no_verdict_and_leaves_no_process(reader: Agent) {
@@ -279,9 +287,11 @@ fn a_ticked_check_has_its_tasks_reviewed_before_the_next_ones_and_once(reader: A
     assert!(printed.contains("run when a [VERIFY] task is ticked, and when all else"), "{facts}");
     // T001; T002 and a review that does not pass; its repair and one that does; T003 and that of all.
     assert_eq!(stage.state()["ledger"]["iterations"], 4, "{facts}");
-    let asked: Vec<String> = stage.model.requests().iter().map(|it| it.body.to_string()).collect();
-    let asked: Vec<&String> = asked.iter().filter(|it| it.contains("The code of this")).collect();
-    let of_a_part = asked.iter().map(|it| it.contains("these tasks: T001, T002. Judge"));
+    let asked: Vec<String> =
+        stage.model.requests().iter().map(|request| request.body.to_string()).collect();
+    let asked: Vec<&String> =
+        asked.iter().filter(|body| body.contains("The code of this")).collect();
+    let of_a_part = asked.iter().map(|body| body.contains("these tasks: T001, T002. Judge"));
     assert_eq!(of_a_part.collect::<Vec<_>>(), [true, true, false], "{facts}");
     assert!(
         journal(&stage).contains("review: passed (1 of 1 met, 1 later), T001, T002, by"),
@@ -328,6 +338,6 @@ fn a_reader_with_the_words_of_an_agent_and_of_a_host_ends_nothing(reader: Agent)
             "{outcome}: {journal}"
         );
     }
-    assert!(printed.chars().all(|it| !it.is_control() || it == '\n'), "{printed:?}");
+    assert!(printed.chars().all(|sign| !sign.is_control() || sign == '\n'), "{printed:?}");
     assert_nothing_is_left(&stage);
 }

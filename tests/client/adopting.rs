@@ -67,8 +67,9 @@ fn verdicts(project: &Project) -> Vec<String> {
         format!("{session} {}", what.trim())
     };
     // Headless, 2.1.143 ends without waiting for the hook that notes a turn that broke off.
-    let of_failure =
-        |words: &String| ["failure", "paused", "resumed"].iter().any(|it| words.ends_with(it));
+    let of_failure = |words: &String| {
+        ["failure", "paused", "resumed"].iter().any(|ending| words.ends_with(ending))
+    };
     entries.into_iter().map(words).filter(|words| !of_failure(words)).collect()
 }
 

@@ -56,7 +56,10 @@ fn the_loop_is_seen_while_the_agent_works(columns: u16) {
     terminal.wait_for("1 of 3 done");
     assert_eq!(model.main_requests().len(), 3, "answered while the agent works");
     let sign = |screen: &str| {
-        screen.lines().find_map(|line| line.split_once("Sign of life: ")).map(|it| it.1.to_owned())
+        screen
+            .lines()
+            .find_map(|line| line.split_once("Sign of life: "))
+            .map(|parts| parts.1.to_owned())
     };
     let first = sign(&terminal.screen()).expect("a sign of life");
     terminal.wait_until("a newer sign of life", |screen| {

@@ -23,14 +23,6 @@ fn twenty_stops_reach_the_model_once_each(version: &str) {
     let mut verdicts = vec!["continue"; 20];
     verdicts.push("end completed");
     assert_eq!(workshop.verdicts(), verdicts);
-    let session = workshop.status()["loop"]["session"].as_str().expect("a session").to_owned();
-    let kept = workshop.home.path().join(".local/state/ralph-speckit/projects");
-    let folder = std::fs::read_dir(kept).unwrap().next().unwrap().unwrap().path();
-    let notes = std::fs::read_to_string(folder.join(format!("session-{session}.json"))).unwrap();
-    let notes: serde_json::Value = serde_json::from_str(&notes).expect("the notes of the loop");
-    let context = &notes["context"];
-    let is_known = context["works"] == true && context["failed"] == false;
-    assert_eq!(is_known, takes_context, "{context}");
 
     // The conversation as the model has it in the end.
     let requests = model.main_requests();

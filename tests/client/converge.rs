@@ -59,9 +59,10 @@ fn plays(workshop: &Workshop, version: &str, replies: Vec<Reply>) -> (ClientRun,
 
 /// The numbers of the requests, from 1, in which the agent is asked for the command.
 fn asked_for(model: &ScriptedModel) -> Vec<usize> {
-    let is_asked = |it: &Asked| it.hook_feedback().iter().any(|told| told.contains(ASKED));
+    let is_asked =
+        |request: &Asked| request.hook_feedback().iter().any(|told| told.contains(ASKED));
     let requests = model.main_requests();
-    requests.iter().filter(|it| is_asked(it)).map(|it| it.number).collect()
+    requests.iter().filter(|request| is_asked(request)).map(|request| request.number).collect()
 }
 
 /// Fails unless so many requests were made and the client has launched the command twice; newer clients hand over its text with

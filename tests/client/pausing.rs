@@ -43,7 +43,7 @@ fn a_paused_loop_lets_the_agent_stop_and_goes_on_when_asked(version: &str) {
     assert!(first.is_success(), "{}", first.describe());
     assert_eq!(model.main_requests().len(), 4, "{}", first.describe());
     let told = first.system_messages("Stop");
-    assert!(told.last().is_some_and(|it| it.starts_with("Ralph-speckit: paused: ")));
+    assert!(told.last().is_some_and(|line| line.starts_with("Ralph-speckit: paused: ")));
 
     // In the pause a person talks with the agent, and nobody holds it.
     let talk = client.clone().resume(SESSION).run("What have you done?").expect("a run");

@@ -307,7 +307,9 @@ fn two_sessions_loop_side_by_side_in_one_folder(version: &str) {
             let feedbacks = run.hook_feedbacks();
             assert_eq!(feedbacks.len(), 2, "{}", run.describe());
             assert!(
-                feedbacks.iter().all(|it| it.ends_with(&format!("Original task: Write {name}")))
+                feedbacks
+                    .iter()
+                    .all(|feedback| feedback.ends_with(&format!("Original task: Write {name}")))
             );
             assert!(
                 told(&run).contains("(PROMISE_ACCEPTED): ")

@@ -79,7 +79,9 @@ impl Shop {
         let rest = ["-out", "cert.pem", "-subj", &name, "-addext", &other];
         run("openssl", &[&request[..], &rest[..]].concat(), folder.path());
         // Free a moment ago; whoever took it since then makes the test fail, and does not make it pass.
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port");
+        let port = TcpListener::bind("127.0.0.1:0")
+            .and_then(|listener| listener.local_addr())
+            .expect("a port");
         let server = Command::new("openssl")
             .args(["s_server", "-WWW", "-accept", &port.to_string()])
             .args(["-cert".as_ref(), folder.path().join("cert.pem").as_os_str()])

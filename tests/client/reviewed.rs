@@ -73,8 +73,8 @@ fn codex() -> Option<PathBuf> {
         PathBuf::from,
     );
     let vendor = clients.join("codex-0.169.0/node_modules/@openai/codex/vendor");
-    let found = fs::read_dir(vendor).ok()?.flatten().map(|it| it.path().join("bin/codex"));
-    found.filter(|it| it.is_file()).last()
+    let found = fs::read_dir(vendor).ok()?.flatten().map(|entry| entry.path().join("bin/codex"));
+    found.filter(|path| path.is_file()).last()
 }
 
 fn is_review(asked: &Asked) -> bool {
@@ -183,7 +183,7 @@ impl Stage {
     }
 
     fn reviews(model: &ScriptedModel) -> usize {
-        model.requests().iter().filter(|it| is_review(it)).count()
+        model.requests().iter().filter(|request| is_review(request)).count()
     }
 
     /// Fails unless three reviews without a verdict ended the loop as blocked, and the agent was told of no fault.
@@ -206,24 +206,25 @@ fn a_pass_completes_the_loop(stage: &Stage) {
     assert_eq!(Stage::reviews(&model), 1);
     // The reader's own hook has armed nothing and answered nothing: one session is known, and one loop.
     let words: Vec<String> =
-        stage.workshop.journal().iter().map(|it| it["words"].to_string()).collect();
+        stage.workshop.journal().iter().map(|entry| entry["words"].to_string()).collect();
     let said = format!("review: passed (2 of 2 met), by {}", stage.reader);
-    assert!(words.iter().any(|it| it.contains(&said)), "{words:?}");
+    assert!(words.iter().any(|line| line.contains(&said)), "{words:?}");
     assert!(words[0].contains(&format!("spool review --harness {}", stage.reader)), "{words:?}");
     let sessions: std::collections::BTreeSet<String> =
-        stage.workshop.journal().iter().map(|it| it["session"].to_string()).collect();
+        stage.workshop.journal().iter().map(|entry| entry["session"].to_string()).collect();
     assert_eq!(sessions.len(), 1, "{sessions:?}");
     let status = stage.workshop.status();
     assert_eq!(status["loop"]["review"]["outcome"], "passed", "{status}");
-    assert!(status["loop"]["review_tokens"].as_u64().is_some_and(|it| it > 0), "{status}");
+    assert!(status["loop"]["review_tokens"].as_u64().is_some_and(|tokens| tokens > 0), "{status}");
     // What it cost, where its program says so, is summed in every place.
     let dollars = status["loop"]["review_cost_usd"].as_f64();
-    assert_eq!(dollars.is_some_and(|it| it > 0.0), stage.reader == "claude", "{status}");
+    assert_eq!(dollars.is_some_and(|dollars| dollars > 0.0), stage.reader == "claude", "{status}");
     let ended = stage.workshop.journal().pop().expect("an end");
-    assert!(ended["review_tokens"].as_u64().is_some_and(|it| it > 0), "{ended}");
+    assert!(ended["review_tokens"].as_u64().is_some_and(|tokens| tokens > 0), "{ended}");
     let logged = String::from_utf8(stage.workshop.spool(&["log"]).stdout).expect("text");
     let told = run.system_messages("Stop").join("\n");
-    let sum = told.split(" · reviews ").nth(1).and_then(|it| it.lines().next()).expect("its sum");
+    let sum =
+        told.split(" · reviews ").nth(1).and_then(|rest| rest.lines().next()).expect("its sum");
     assert_eq!(sum.contains(" tokens, $"), dollars.is_some(), "{told}");
     assert!(logged.contains(&format!("reviews {sum}")), "{sum}: {logged}");
     let shown = String::from_utf8(stage.workshop.spool(&["status"]).stdout).expect("text");
@@ -345,9 +346,11 @@ fn a_finished_phase_is_reviewed_before_the_next_one_and_once(stage: &Stage) {
         assert!(told[0].contains(words), "{words}: {told:?}");
     }
     assert!(!told[1].contains("review"), "{told:?}");
-    let asked: Vec<String> = model.requests().iter().map(|it| it.body.to_string()).collect();
-    let asked: Vec<&String> = asked.iter().filter(|it| it.contains("The code of this")).collect();
-    let of_a_part = asked.iter().map(|it| it.contains("these tasks: T001. Judge"));
+    let asked: Vec<String> =
+        model.requests().iter().map(|request| request.body.to_string()).collect();
+    let asked: Vec<&String> =
+        asked.iter().filter(|body| body.contains("The code of this")).collect();
+    let of_a_part = asked.iter().map(|body| body.contains("these tasks: T001. Judge"));
     assert_eq!(of_a_part.collect::<Vec<_>>(), [true, true, false], "{}", run.describe());
     assert!(run.describe().contains("run when the tasks of a phase are all ticked"));
     // The first one by the review of its phase, both by the one at the end.
@@ -356,8 +359,10 @@ fn a_finished_phase_is_reviewed_before_the_next_one_and_once(stage: &Stage) {
     let shown = stage.workshop.spool(&["task", "show", "T001", "--json"]).stdout;
     let shown: serde_json::Value = serde_json::from_slice(&shown).expect("a task");
     let receipts = shown["receipts"].as_array().expect("receipts");
-    let by: Vec<_> =
-        receipts.iter().map(|it| (it["by"].as_str(), it["reviewer"].as_str())).collect();
+    let by: Vec<_> = receipts
+        .iter()
+        .map(|receipt| (receipt["by"].as_str(), receipt["reviewer"].as_str()))
+        .collect();
     let reader = Some(stage.reader);
     assert_eq!(by, [(Some("done"), None), (Some("review"), reader), (Some("review"), reader)]);
 }
@@ -385,10 +390,10 @@ fn a_reader_with_the_words_of_an_agent_and_of_a_host_ends_nothing(stage: &Stage)
     let told = run.hook_feedbacks();
     for (told, words) in told.iter().zip(["not passed (1 of 2 met)", "the answer cannot be used"]) {
         assert!(told.contains(words), "{words}: {told}");
-        assert!(told.chars().all(|it| !it.is_control() || it == '\n'), "{told:?}");
+        assert!(told.chars().all(|sign| !sign.is_control() || sign == '\n'), "{told:?}");
     }
     let shown = run.system_messages("Stop").concat();
-    assert!(shown.chars().all(|it| !it.is_control() || it == '\n'), "{shown:?}");
+    assert!(shown.chars().all(|sign| !sign.is_control() || sign == '\n'), "{shown:?}");
 }
 
 /// The agent has the plugin from its home alone, and the reader has the same home.

@@ -192,14 +192,14 @@ fn s1_spool_start_runs_what_it_showed_before_and_after_the_first_stop_and_nothin
     }
 }
 
-/// What a loop keeps: the notes and the claim in the project, the pins in the person's home.
+/// What a loop keeps: the notes in the project, the pins in the person's home.
 fn kept(client: &Client, project: &Path) -> Vec<PathBuf> {
     let notes = project.join(".claude/ralph");
     let pins = client.home_folder().join(".local/state/ralph-speckit/projects");
     let of_project = fs::read_dir(pins).expect("pins").next().expect("a project").expect("pins");
     vec![
         notes.join(SESSION).join("open-tasks.txt"),
-        notes.join(format!("claims/{FEATURE}.json")),
+        notes.join(format!("armed-{FEATURE}")),
         of_project.path().join(format!("feature-{FEATURE}.json")),
         of_project.path().join(format!("verify-feature-{FEATURE}.json")),
     ]

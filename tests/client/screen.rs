@@ -458,7 +458,8 @@ fn a_turn_that_fails_pauses_the_loop_and_the_next_prompt_goes_on(version: &str) 
     broken.store(false, Ordering::SeqCst);
     type_line(&terminal, "Go on.");
     terminal.wait_for("PROMISE_ACCEPTED): Make it · 2 iterations");
-    let events: Vec<_> = workshop.journal().into_iter().map(|it| it["event"].clone()).collect();
+    let events: Vec<_> =
+        workshop.journal().into_iter().map(|entry| entry["event"].clone()).collect();
     assert_eq!(events, ["armed", "stop", "paused", "resumed", "stop"]);
 }
 

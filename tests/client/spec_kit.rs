@@ -74,10 +74,10 @@ const LIST: &str = "\
 /// What a person reads when the command has armed the loop.
 const ARMED: &str = "\
 Ralph-speckit: armed: 001-demo · 5 open tasks · at most 100 iterations
-No checks: the task list decides. To add one: `checks:` in the settings.
+No checks: the list decides. Add them in .claude/ralph-speckit.local.md.
 Only these tasks: T001-T005. Every other box is left as it is.
 Words for the agent: use python 3.12
-To stop it: /speckit:cancel";
+To stop it: Esc, then /speckit:cancel";
 /// What a person reads at each of the three stops at which the agent is sent back.
 const SENT_BACK: [&str; 3] = [
     "Ralph-speckit: 1 of 5 done · iteration 1 · next T002",

@@ -225,7 +225,7 @@ fn an_agent_that_only_talks_is_let_go_with_a_named_reason(version: &str) {
     assert_eq!(told.len(), 3, "{told:?}");
     let ended = "Ralph-speckit: ended (no_progress): 001-long-list · the agent stopped 3 times in a row without doing anything · 0 of 3 tasks · 3 iterations · ";
     assert!(told[2].starts_with(ended), "{}", told[2]);
-    let next = " Then continue with /speckit:implement.\nOpen: T001, T002, T003";
+    let next = " Then continue with /speckit:implement 001-long-list.\nOpen: T001, T002, T003";
     assert!(told[2].ends_with(next), "{}", told[2]);
     assert_eq!(workshop.verdicts(), ["continue", "continue", "end no_progress"]);
     let status = workshop.status();

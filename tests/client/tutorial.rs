@@ -42,7 +42,7 @@ fn assert_shown(lines: &[String], shown: &str, step: &str) {
     let mut rest = shown.lines().map(plain);
     for line in lines.iter().filter(|line| !line.is_empty()) {
         assert!(
-            rest.any(|it| is_like(line, it)),
+            rest.any(|other| is_like(line, other)),
             "{line:?} is missing after {step:?} in:\n{shown}"
         );
     }

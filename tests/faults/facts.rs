@@ -21,8 +21,8 @@ pub struct Facts {
     pub attempts: BTreeMap<String, u64>,
     /// The loop of each session.
     pub loops: BTreeMap<String, LoopFacts>,
-    /// The session and the end of each claim, by feature.
-    pub claims: BTreeMap<String, (Option<String>, Option<String>)>,
+    /// The session and the end of each pin, by feature.
+    pub pins: BTreeMap<String, (Option<String>, Option<String>)>,
     /// How often something stands in the journals: the event, and its first word.
     pub journal: BTreeMap<String, usize>,
     /// The lines of the progress notes.
@@ -53,20 +53,20 @@ impl Facts {
         };
         let state = fs::read(world.feature(".speckit-state.json")).ok();
         let state: Value =
-            state.and_then(|it| serde_json::from_slice(&it).ok()).unwrap_or_default();
+            state.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
         let attempts = state["taskAttempts"].as_object().cloned().unwrap_or_default();
         let loops = Loops::kept_at(&world.root, Some(&world.kept()));
-        let claims = claims(world);
+        let pins = pins(world);
         // Whoever took the loop over may have died behind the pin: the record counts, and does not say so yet.
         let moved = |session: &str| {
             let bytes = fs::read(world.record_path(session)).ok()?;
             let record: Record = serde_json::from_slice(&bytes).ok()?;
-            let is_its = claims.get(&record.about) == Some(&(Some(session.to_owned()), None));
+            let is_its = pins.get(&record.about) == Some(&(Some(session.to_owned()), None));
             is_its.then_some(record)
         };
         let of = |session: &str| {
             let record = loops.peek(session).or_else(|| moved(session))?;
-            let end = record.ledger.ended.as_ref().map(|it| it.name().to_owned());
+            let end = record.ledger.ended.as_ref().map(|reason| reason.name().to_owned());
             let facts = LoopFacts {
                 paused: record.pause().is_some(),
                 iterations: record.ledger.iterations,
@@ -85,7 +85,7 @@ impl Facts {
                 .map(|(id, n)| (id.clone(), n.as_u64().unwrap_or(0)))
                 .collect(),
             loops: [OURS, OTHER].into_iter().filter_map(of).collect(),
-            claims,
+            pins,
             journal: journal(world),
             progress: lines(&world.feature(".progress.md")),
             receipts: receipts(world),
@@ -109,19 +109,18 @@ impl Facts {
 
     /// Returns the end of a session's loop: empty while it lives, `none` where it has none.
     pub fn end(&self, session: &str) -> &str {
-        self.loops.get(session).map_or("none", |it| it.end.as_str())
+        self.loops.get(session).map_or("none", |known| known.end.as_str())
     }
 
-    /// Returns the sessions whose loop lives, that of a feature by its claim.
+    /// Returns the sessions whose loop lives, that of a feature by its pin.
     pub fn live(&self) -> Vec<&str> {
         let lives = |session: &str, it: &LoopFacts| {
-            let claim = self.claims.get(&it.about);
-            let claimed = claim.is_some_and(|(owner, closed)| {
-                closed.is_none() && owner.as_deref() == Some(session)
-            });
-            it.end.is_empty() && (it.kind == "ralph" || claimed)
+            let pin = self.pins.get(&it.about);
+            let is_its = pin
+                .is_some_and(|(owner, ended)| ended.is_none() && owner.as_deref() == Some(session));
+            it.end.is_empty() && (it.kind == "ralph" || is_its)
         };
-        let live = self.loops.iter().filter(|(session, it)| lives(session, it));
+        let live = self.loops.iter().filter(|(session, known)| lives(session, known));
         live.map(|(session, _)| session.as_str()).collect()
     }
 }
@@ -170,34 +169,30 @@ fn receipts(world: &World) -> Vec<(String, String)> {
     let lines = bytes.split(|byte| *byte == b'\n');
     let whole = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    whole.map(|it| (text(&it["task"]), text(&it["proof"]))).collect()
+    whole.map(|receipt| (text(&receipt["task"]), text(&receipt["proof"]))).collect()
 }
 
-/// The claims in the project; of a loop that is armed for a session, what its open pin says.
-fn claims(world: &World) -> BTreeMap<String, (Option<String>, Option<String>)> {
-    let folder = fs::read_dir(world.path(".claude/ralph/claims")).into_iter().flatten().flatten();
+/// What the pins say, by feature. A pin is open where its record has ended, on a full disk say: the record counts.
+fn pins(world: &World) -> BTreeMap<String, (Option<String>, Option<String>)> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let object = |path: &Path| -> Value {
         let read = fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         read.unwrap_or_default()
     };
-    let claim = |path: &Path| {
-        let name = path.file_name()?.to_str()?.strip_suffix(".json")?.to_owned();
-        let claim: Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-        (!name.starts_with('.')).then(|| (name, (text(&claim["session"]), text(&claim["closed"]))))
-    };
-    let noted = folder.filter_map(|entry| claim(&entry.path()));
     let files = world.files();
     let pinned = files.iter().filter_map(|(path, _)| {
         let name = path.file_name()?.to_str()?.strip_prefix("feature-")?.strip_suffix(".json")?;
         let pin = object(path);
-        let session = text(&pin["session"]).filter(|session| !session.is_empty())?;
-        let own = object(&path.with_file_name(format!("session-{session}.json")));
-        let has_ended = own["armed_at"] == pin["armed_at"] && !own["ledger"]["ended"].is_null();
-        let is_open = own.is_object() && pin["ended"].is_null() && !has_ended;
-        is_open.then(|| (name.to_owned(), (Some(session), None)))
+        let session = text(&pin["session"]).filter(|session| !session.is_empty());
+        let own = format!("session-{}.json", session.as_deref().unwrap_or_default());
+        let own = object(&path.with_file_name(own));
+        let of_record = &own["ledger"]["ended"]["reason"];
+        let is_its = own["armed_at"] == pin["armed_at"] && own["about"] == pin["about"];
+        let ended = text(&pin["ended"]["reason"]["reason"]);
+        let ended = ended.or_else(|| text(of_record).filter(|_| is_its));
+        Some((name.to_owned(), (session, ended)))
     });
-    noted.chain(pinned).collect()
+    pinned.collect()
 }
 
 fn journal(world: &World) -> BTreeMap<String, usize> {

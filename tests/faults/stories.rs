@@ -401,7 +401,7 @@ fn armed(case: &Case<'_>) -> Outcome {
 /// Whether a stop has something to say about the state file whatever happens.
 fn is_corrupt(case: &Case<'_>) -> bool {
     std::fs::read(case.world.feature(".speckit-state.json"))
-        .is_ok_and(|it| it == CORRUPT.as_bytes())
+        .is_ok_and(|bytes| bytes == CORRUPT.as_bytes())
 }
 
 /// The loops are what they were before, and so is the phase.
@@ -410,7 +410,7 @@ fn unchanged_loops(case: &Case<'_>, when: &str) -> Outcome {
         return Ok(());
     }
     same(&case.now.loops, &case.before.loops, &format!("{when}, and the loops are others"))?;
-    same(&case.now.claims, &case.before.claims, &format!("{when}, and the claims are others"))
+    same(&case.now.pins, &case.before.pins, &format!("{when}, and the pins are others"))
 }
 
 /// Arming takes a feature from another session.
@@ -435,20 +435,20 @@ fn taken(case: &Case<'_>) -> Outcome {
 
 /// A person arms in a terminal; the first session that stops takes the loop.
 fn started(case: &Case<'_>) -> Outcome {
-    let claim = |facts: &Facts| facts.claims.get(FEATURE).cloned();
+    let pin = |facts: &Facts| facts.pins.get(FEATURE).cloned();
     if case.acknowledged() {
-        same(&claim(&case.now), &Some((None, None)), "it says armed, and the claim is not open")?;
+        same(&pin(&case.now), &Some((None, None)), "it says armed, and the pin is not open")?;
         case.stops(OURS, "I stop here.").held("armed in a terminal")?;
         return Ok(());
     }
     if !case.killed() && !case.is_mute() {
-        let open = claim(&case.now).is_some_and(|(_, closed)| closed.is_none());
-        ensure(!open || case.cannot_undo(), "it is refused, and the claim is open")?;
+        let open = pin(&case.now).is_some_and(|(_, closed)| closed.is_none());
+        ensure(!open || case.cannot_undo(), "it is refused, and the pin is open")?;
         if !case.cannot_undo() {
             case.stops(OURS, "I stop here.").silent("refused, then a stop")?;
         }
     }
-    same(&claim(&case.again()?), &Some((None, None)), "armed again, and the claim is not open")?;
+    same(&pin(&case.again()?), &Some((None, None)), "armed again, and the pin is not open")?;
     case.stops(OURS, "I stop here.").held("armed again in a terminal")
 }
 
@@ -493,8 +493,8 @@ fn ends(case: &Case<'_>, reason: &str, words: Option<&str>) -> Outcome {
     ensure(is_told, &format!("nobody was ever told of `{}`", words.unwrap_or_default()))?;
     let after = case.facts()?;
     same(&after.end(OURS), &reason, "the end has another name")?;
-    if let Some((_, closed)) = after.claims.get(FEATURE) {
-        same(&closed.as_deref(), &Some(reason), "the claim's end has another name")?;
+    if let Some((_, closed)) = after.pins.get(FEATURE) {
+        same(&closed.as_deref(), &Some(reason), "the end of the pin has another name")?;
     }
     Ok(())
 }
@@ -807,8 +807,10 @@ fn adopted(case: &Case<'_>) -> Outcome {
 
 fn ralph_armed(case: &Case<'_>) -> Outcome {
     let is_new = |facts: &Facts| {
-        facts.loops.get(OURS).is_some_and(|it| {
-            it.kind == "ralph" && it.end.is_empty() && Some(it) != case.before.loops.get(OURS)
+        facts.loops.get(OURS).is_some_and(|armed| {
+            armed.kind == "ralph"
+                && armed.end.is_empty()
+                && Some(armed) != case.before.loops.get(OURS)
         })
     };
     let says = !case.killed() && case.said("additionalContext") && !case.said("cannot");

@@ -192,7 +192,7 @@ impl Case<'_> {
         ensure(signal.is_none(), &format!("it ended by signal {signal:?}"))?;
         if self.call.is_hook() {
             ensure(*code == Some(0), "the hook's code is not 0")?;
-            let object = serde_json::from_str::<Value>(stdout).is_ok_and(|it| it.is_object());
+            let object = serde_json::from_str::<Value>(stdout).is_ok_and(|value| value.is_object());
             let whole = stdout.is_empty() || (object && stdout.ends_with('\n'));
             ensure(whole || self.is_mute(), "the hook printed something that is no JSON object")?;
         } else {

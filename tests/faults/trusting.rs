@@ -62,7 +62,7 @@ fn kept(world: &World) -> (Vec<String>, Vec<String>) {
     let (mut here, mut elsewhere) = (Vec::new(), Vec::new());
     for entry in kept["trusted"].as_array().into_iter().flatten() {
         let commands = entry["commands"].as_array().into_iter().flatten();
-        let commands = commands.map(|it| it.as_str().unwrap_or_default().to_owned());
+        let commands = commands.map(|command| command.as_str().unwrap_or_default().to_owned());
         if entry["project"] == ELSEWHERE { &mut elsewhere } else { &mut here }.extend(commands);
     }
     (here, elsewhere)
@@ -74,7 +74,10 @@ fn named(world: &World) -> Vec<String> {
         ["test -d src", "true", "check = test -d work", "test -d other", "check = test -d others"];
     let runner = fs::read_to_string(world.path(".spool/ralph.toml")).unwrap();
     let is_new = runner.contains("others");
-    all.iter().filter(|it| it.contains("other") == is_new).map(|&it| it.to_owned()).collect()
+    all.iter()
+        .filter(|command| command.contains("other") == is_new)
+        .map(|&command| command.to_owned())
+        .collect()
 }
 
 /// What the person trusts elsewhere is as it was.

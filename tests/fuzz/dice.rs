@@ -109,7 +109,8 @@ impl Dice {
     }
 
     fn change_lines(&mut self, bytes: &mut Vec<u8>) {
-        let mut lines: Vec<Vec<u8>> = bytes.split(|it| *it == b'\n').map(<[u8]>::to_vec).collect();
+        let mut lines: Vec<Vec<u8>> =
+            bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
         let (one, other) = (self.below(lines.len()), self.below(lines.len()));
         match self.below(4) {
             0 => drop(lines.remove(one)),
@@ -117,7 +118,7 @@ impl Dice {
             2 => lines.swap(one, other),
             _ => {
                 let indent = vec![b' '; self.below(6)];
-                let blanks = lines[one].iter().take_while(|it| **it == b' ').count();
+                let blanks = lines[one].iter().take_while(|byte| **byte == b' ').count();
                 lines[one].splice(..blanks, indent);
             }
         }

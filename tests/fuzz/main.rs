@@ -74,7 +74,8 @@ fn run(name: &str) {
     for example in &examples {
         try_one(target, example);
     }
-    let seconds: Option<u64> = world::variable("RALPH_FUZZ_SECONDS").and_then(|it| it.parse().ok());
+    let seconds: Option<u64> =
+        world::variable("RALPH_FUZZ_SECONDS").and_then(|seconds| seconds.parse().ok());
     let mut dice = Dice::new(if seconds.is_some() { world::now().millis() } else { 9 });
     let deadline = Deadline::after(Duration::from_secs(seconds.unwrap_or_default()));
     let (mut tried, most) = (0, few_or_all(SHORT.0, SHORT.1));

@@ -26,7 +26,7 @@ _clap_complete_spool spool \"${COMP_WORDS[COMP_CWORD]}\"
 printf '%s\\n' \"${COMPREPLY[@]}\"";
     let mut bash = scratch.command("bash");
     let said = Said::of(bash.args(["--norc", "-c", script, "bash"]).args(words)).ok();
-    said.lines().filter(|it| !it.is_empty()).map(|it| it.trim_end().to_owned()).collect()
+    said.lines().filter(|line| !line.is_empty()).map(|line| line.trim_end().to_owned()).collect()
 }
 
 fn names(names: &[&str]) -> BTreeSet<String> {
@@ -95,7 +95,8 @@ fn commands(scratch: &Scratch, above: &[String]) -> Vec<Vec<String>> {
                 || above.is_empty() && !["Options:", "Examples:"].contains(&line);
             continue;
         }
-        let name = line.strip_prefix("  ").and_then(|it| it.split_once("  ")).map(|it| it.0);
+        let name =
+            line.strip_prefix("  ").and_then(|words| words.split_once("  ")).map(|words| words.0);
         if let Some(name) = name.filter(|name| is_list && !name.is_empty() && *name != "help") {
             all.extend(commands(scratch, &[above, &[name.to_owned()]].concat()));
         }
@@ -112,7 +113,7 @@ fn flags(text: &str) -> BTreeSet<String> {
             flag.starts_with('-').then_some(flag)
         })
     });
-    let is_flag = |it: char| it.is_ascii_lowercase() || it == '-';
+    let is_flag = |sign: char| sign.is_ascii_lowercase() || sign == '-';
     listed.filter(|word| word.starts_with("--") && word.chars().all(is_flag)).collect()
 }
 
@@ -157,9 +158,10 @@ fn every_command_completes_the_flags_of_its_help_and_the_commands_below_it() {
         let line = [&["spool".to_owned()], &**command].concat().join(" ");
         let help = Said::of(scratch.command(SPOOL).args(command).arg("--help")).ok();
         assert_eq!(offered(&scratch, &format!("{line} --")), flags(&help), "{line}");
-        let is_below = |it: &&Vec<String>| it.len() == command.len() + 1 && it.starts_with(command);
+        let is_below =
+            |words: &&Vec<String>| words.len() == command.len() + 1 && words.starts_with(command);
         let below: BTreeSet<String> =
-            all.iter().filter(is_below).filter_map(|it| it.last().cloned()).collect();
+            all.iter().filter(is_below).filter_map(|words| words.last().cloned()).collect();
         let mut found = offered(&scratch, &format!("{line} "));
         found.remove("help");
         assert!(below.is_subset(&found), "{line}: {below:?} in {found:?}");

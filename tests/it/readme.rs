@@ -13,7 +13,8 @@ use ralph_speckit::session::arguments::feature::FeatureRequest;
 use ralph_speckit::session::arguments::task::USAGE;
 use ralph_speckit::settings::{IMPLEMENT, LOOP, Setting};
 use ralph_speckit::store::journal::Entry;
-use ralph_speckit::store::loops::{Claim, Record};
+use ralph_speckit::store::loops::Record;
+use ralph_speckit::store::pins::Pin;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -184,7 +185,7 @@ fn every_link_and_every_named_file_of_the_repository_is_there() {
             assert!(target.exists(), "{document} links to {link}");
             if !anchor.is_empty() {
                 let anchors = anchors(&fs::read_to_string(&target).unwrap());
-                let is_there = anchors.iter().any(|it| it == anchor);
+                let is_there = anchors.iter().any(|known| known == anchor);
                 assert!(is_there, "{document} links to {link}, there are only {anchors:?}");
             }
         }
@@ -294,7 +295,7 @@ fn every_field_of_every_file_is_documented() {
     let document = text("docs/reference/files.md");
     let mut fields: Vec<String> = Vec::new();
     fields.extend(fields_of(&Record::default()));
-    fields.extend(fields_of(&Claim::default()));
+    fields.extend(fields_of(&Pin::default()));
     fields.extend(fields_of(&Entry::default()));
     fields.extend(fields_of(&Ledger::default()));
     let schema: Value = serde_json::from_str(&text("schemas/speckit-state.schema.json")).unwrap();
@@ -430,8 +431,9 @@ fn anchors(text: &str) -> Vec<String> {
         let heading = line.trim_start_matches('#');
         if !fenced && heading.len() < line.len() && heading.starts_with(' ') {
             let name = heading.trim().to_lowercase();
-            let kept = name.chars().filter(|it| it.is_alphanumeric() || " -_".contains(*it));
-            anchors.push(kept.map(|it| if it == ' ' { '-' } else { it }).collect());
+            let kept =
+                name.chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
+            anchors.push(kept.map(|letter| if letter == ' ' { '-' } else { letter }).collect());
         }
     }
     anchors

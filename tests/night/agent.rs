@@ -251,7 +251,7 @@ impl Agent {
     /// A call of the model that uses a tool; the id of that.
     fn uses(&mut self, tool: &str, input: Value, came: Came) -> String {
         let with =
-            ["command", "file_path", "description"].iter().find_map(|it| input[*it].as_str());
+            ["command", "file_path", "description"].iter().find_map(|name| input[*name].as_str());
         let with = with.unwrap().to_owned();
         self.books.write(&Line::Tool { tool: tool.to_owned(), with, came });
         self.calls(Model::Sonnet, None, &[Block::Uses(tool, input)]).remove(0)

@@ -68,8 +68,9 @@ impl<'a> Figures<'a> {
 
     /// The ends of iterations among the lines of `--json`, in order: one for each run that its runner outlived.
     fn compare_events(&self, runs: &[Run], wrong: &mut Vec<String>) {
-        let events = || self.ended.iter().flat_map(|it| &it.events);
-        let ends: Vec<&Value> = events().filter(|it| it["event"] == "iteration_end").collect();
+        let events = || self.ended.iter().flat_map(|run| &run.events);
+        let ends: Vec<&Value> =
+            events().filter(|event| event["event"] == "iteration_end").collect();
         let is_outlived =
             |run: &usize| self.place.plan().happening(*run as u32 + 1) != Happening::Killed;
         let outlived: Vec<usize> = (0..runs.len()).filter(is_outlived).collect();
@@ -78,7 +79,7 @@ impl<'a> Figures<'a> {
             let seen = Seen::of_form(&end["iteration"]);
             Self::compare(&format!("--json, run {}", run + 1), &seen, &runs[run], wrong);
         }
-        let called = events().filter(|it| it["event"] == "called").count() as u64;
+        let called = events().filter(|event| event["event"] == "called").count() as u64;
         let calls: u64 = runs.iter().map(|run| run.calls).sum();
         equal("lines `called` of --json", &json!(called), &json!(calls), wrong);
     }
@@ -106,10 +107,10 @@ impl<'a> Figures<'a> {
                 &json!(run.prompt.trim()),
                 wrong,
             );
-            let lines = |it: &Value| {
+            let lines = |file: &Value| {
                 (
-                    it["file"].as_str().unwrap().to_owned(),
-                    (it["added"].as_u64(), it["removed"].as_u64()),
+                    file["file"].as_str().unwrap().to_owned(),
+                    (file["added"].as_u64(), file["removed"].as_u64()),
                 )
             };
             let lines: BTreeMap<_, _> =
@@ -120,13 +121,13 @@ impl<'a> Figures<'a> {
             if lines != changed {
                 wrong.push(format!("{what}:\n  lines {lines:?}\n  books {changed:?}"));
             }
-            let message = |it: &Value| json!([it["commit"], it["message"]]);
+            let message = |commit: &Value| json!([commit["commit"], commit["message"]]);
             let messages: Vec<Value> =
                 story["messages"].as_array().unwrap().iter().map(message).collect();
             equal(&format!("{what}: commits"), &json!(messages), &json!(run.commits), wrong);
             let whole = json!([story["steps_left_out"], story["log_problem"]]);
             equal(&format!("{what}: whole"), &whole, &json!([0, null]), wrong);
-            if form["seconds"].as_f64().is_none_or(|it| it <= 0.0 || it > 600.0) {
+            if form["seconds"].as_f64().is_none_or(|seconds| seconds <= 0.0 || seconds > 600.0) {
                 wrong.push(format!("{what}: it took {}", form["seconds"]));
             }
         }
@@ -136,7 +137,7 @@ impl<'a> Figures<'a> {
     fn compare_the_end(&self, runs: &[Run], wrong: &mut Vec<String>) {
         let end = self.ended.last().unwrap().events.last().unwrap();
         let plan = self.place.plan();
-        let waits = plan.count(|it| it == Happening::Limit) as usize;
+        let waits = plan.count(|happening| happening == Happening::Limit) as usize;
         let tokens: u64 = runs.iter().map(|run| run.tokens).sum();
         let micros: u64 = runs.iter().map(|run| run.micros).sum();
         let denied: BTreeSet<&String> = runs.iter().flat_map(|run| &run.denied).collect();
@@ -183,12 +184,13 @@ impl<'a> Figures<'a> {
     /// `spool log --json`: an entry for each run, and one receipt for each task.
     fn compare_the_journal(&self, runs: &[Run], wrong: &mut Vec<String>) {
         let log = self.place.spool(&["log", "--change", CHANGE, "--json"]).ok();
-        let entries: Vec<Value> = log.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+        let entries: Vec<Value> =
+            log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         for entry in &entries {
             schema::holds("log", entry);
         }
         let mut receipts: Vec<(String, String)> = Vec::new();
-        for receipt in entries.iter().flat_map(|it| it["receipts"].as_array().unwrap()) {
+        for receipt in entries.iter().flat_map(|entry| entry["receipts"].as_array().unwrap()) {
             let word = |name: &str| receipt[name].as_str().unwrap_or("nothing").to_owned();
             receipts.push((word("task"), word("proof")));
         }
@@ -196,12 +198,13 @@ impl<'a> Figures<'a> {
         let expected: Vec<(String, String)> =
             ticks.map(|task| (task.clone(), "files".to_owned())).collect();
         equal("receipts", &json!(receipts), &json!(expected), wrong);
-        let of = |event: &str| entries.iter().filter(|it| it["event"] == event).count();
+        let of = |event: &str| entries.iter().filter(|entry| entry["event"] == event).count();
         let killed = |(_, happening): &(u32, Happening)| *happening == Happening::Killed;
-        let killed = self.place.plan().ends().iter().filter(|it| killed(it)).count();
+        let killed = self.place.plan().ends().iter().filter(|end| killed(end)).count();
         equal("entries of iterations", &json!(of("iteration")), &json!(runs.len() - killed), wrong);
-        let of_killed =
-            entries.iter().filter(|it| it["event"] == "interrupted" && it["reason"] == "stopped");
+        let of_killed = entries
+            .iter()
+            .filter(|entry| entry["event"] == "interrupted" && entry["reason"] == "stopped");
         equal("entries of killed runners", &json!(of_killed.count()), &json!(killed), wrong);
         equal("entries of ends", &json!(of("ended")), &json!(self.ended.len() - killed), wrong);
     }
@@ -365,7 +368,7 @@ impl Seen {
             tokens: None,
             micros: value["cost_usd"]
                 .as_f64()
-                .and_then(|it| format!("{:.0}", it * 1e6).parse().ok()),
+                .and_then(|dollars| format!("{:.0}", dollars * 1e6).parse().ok()),
             calls: value["tool_calls"].as_u64(),
             failed: 0,
             denied: Vec::new(),
@@ -379,7 +382,7 @@ impl Seen {
 
 fn words(list: &Value) -> Vec<String> {
     let list = list.as_array().map_or(&[][..], Vec::as_slice);
-    list.iter().map(|it| it.as_str().unwrap().to_owned()).collect()
+    list.iter().map(|item| item.as_str().unwrap().to_owned()).collect()
 }
 
 fn equal(what: &str, seen: &Value, expected: &Value, wrong: &mut Vec<String>) {

@@ -55,8 +55,8 @@ impl Place {
         scratch.search_first("bin");
         std::os::unix::fs::symlink(std::env::current_exe().unwrap(), scratch.beside("bin/agent"))
             .unwrap();
-        let tasks =
-            (1..=plan.tasks()).map(|it| format!("- [ ] T{it:03} Write `src/part{it:03}.txt`\n"));
+        let tasks = (1..=plan.tasks())
+            .map(|task| format!("- [ ] T{task:03} Write `src/part{task:03}.txt`\n"));
         scratch.write(LIST, format!("# Tasks\n\n{}", tasks.collect::<String>()));
         scratch.write(format!(".spool/changes/{CHANGE}/proposal.md"), "# Write the parts\n");
         scratch.write("notes.md", "# Notes\nnothing yet\n");
@@ -107,10 +107,11 @@ impl Place {
     /// Starts what starts a runner.
     pub fn starts(&self, command: &mut Command) -> Runner {
         hear_all_signals();
-        let number =
-            (1..100).find(|it| !self.scratch.beside(&format!("output-{it}")).exists()).unwrap();
+        let number = (1..100)
+            .find(|number| !self.scratch.beside(&format!("output-{number}")).exists())
+            .unwrap();
         let [output, errors] =
-            ["output", "errors"].map(|it| self.scratch.beside(&format!("{it}-{number}")));
+            ["output", "errors"].map(|name| self.scratch.beside(&format!("{name}-{number}")));
         let child = command
             .stdin(Stdio::null())
             .stdout(File::create(&output).unwrap())
@@ -170,18 +171,19 @@ impl Place {
 
     fn newest_log(&self) -> String {
         let entries = fs::read_dir(self.state_folder().join("logs")).unwrap().flatten();
-        let logs =
-            entries.map(|it| it.path()).filter(|it| it.extension().is_some_and(|it| it == "log"));
+        let logs = entries
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|ending| ending == "log"));
         fs::read_to_string(logs.max().unwrap()).unwrap_or_default()
     }
 
     /// The living processes that belong to the play: their environment names its desk.
     pub fn alive(&self) -> Vec<String> {
         let mark = format!("{DESK}={}", self.desk().display());
-        let ids = fs::read_dir("/proc").unwrap().flatten().map(|it| it.path());
+        let ids = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
         let is_ours = |folder: &PathBuf| {
             let environment = fs::read(folder.join("environ")).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|it| it == mark.as_bytes())
+            environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
         };
         let words =
             |folder: PathBuf| fs::read_to_string(folder.join("cmdline")).unwrap_or_default();

@@ -102,7 +102,7 @@ impl Plan {
 
     /// How many tasks its runs finish.
     pub fn tasks(&self) -> u32 {
-        self.count(|it| it == Work)
+        self.count(|happening| happening == Work)
     }
 
     /// In how many runs this happens.
@@ -112,7 +112,8 @@ impl Plan {
 
     /// The runs in which the runner is ended.
     pub fn ends(&self) -> Vec<(u32, Happening)> {
-        let ends = self.special.iter().filter(|(_, it)| matches!(it, Killed | Stopped));
+        let ends =
+            self.special.iter().filter(|(_, happening)| matches!(happening, Killed | Stopped));
         ends.copied().collect()
     }
 }

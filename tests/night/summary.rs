@@ -79,11 +79,11 @@ pub fn compare(place: &Place, end: &Value, runs: &[Run], wrong: &mut Vec<String>
     };
     let kept = place.spool(&["log", "--change", CHANGE, "--summary", "--json"]).json();
     schema::holds("ralph-event", &kept);
-    let without_time = |it: &Value| {
-        let mut it = it.clone();
-        it["at"].take();
-        it["words"].take();
-        it
+    let without_time = |form: &Value| {
+        let mut form = form.clone();
+        form["at"].take();
+        form["words"].take();
+        form
     };
     differs("the kept one", &without_time(&kept), &without_time(end));
     for (what, seen, expected) in told.form() {
@@ -95,7 +95,7 @@ pub fn compare(place: &Place, end: &Value, runs: &[Run], wrong: &mut Vec<String>
         format!("  Tokens: {}", grouped(told.all.tokens)),
         format!("  Cost: {}", money(told.all.micros, told.all.estimated)),
     ] {
-        differs("--status", &json!(text.lines().find(|it| *it == line)), &json!(line));
+        differs("--status", &json!(text.lines().find(|shown| *shown == line)), &json!(line));
     }
     let text = place.spool(&["log", "--change", CHANGE, "--summary"]).ok();
     let words = end["words"].as_str().unwrap();
@@ -138,7 +138,7 @@ impl<'a> Told<'a> {
     }
 
     fn lines(&self) -> (u64, u64) {
-        self.files.values().fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
+        self.files.values().fold((0, 0), |sum, lines| (sum.0 + lines.0, sum.1 + lines.1))
     }
 
     /// Each part of the JSON: its name, what is seen and what is expected.
@@ -147,22 +147,22 @@ impl<'a> Told<'a> {
         let list = |name: &str, of: &dyn Fn(&Value) -> Value| {
             form[name].as_array().unwrap().iter().map(of).collect::<Value>()
         };
-        let costs = list("costs", &|it| {
-            let micros = format!("{:.0}", it["cost_usd"].as_f64().unwrap() * 1e6);
-            let (tasks, iterations) = (&it["tasks"], &it["iterations"]);
-            let (tokens, is_whole) = (&it["tokens"], &it["tokens_complete"]);
-            json!([tasks, iterations, tokens, micros, it["cost_estimated"], is_whole])
+        let costs = list("costs", &|cost| {
+            let micros = format!("{:.0}", cost["cost_usd"].as_f64().unwrap() * 1e6);
+            let (tasks, iterations) = (&cost["tasks"], &cost["iterations"]);
+            let (tokens, is_whole) = (&cost["tokens"], &cost["tokens_complete"]);
+            json!([tasks, iterations, tokens, micros, cost["cost_estimated"], is_whole])
         });
-        let booked = self.costs.iter().map(|it| {
-            let micros = it.micros.to_string();
-            json!([it.tasks, it.iterations, it.tokens, micros, it.estimated, true])
+        let booked = self.costs.iter().map(|cost| {
+            let micros = cost.micros.to_string();
+            json!([cost.tasks, cost.iterations, cost.tokens, micros, cost.estimated, true])
         });
-        let files = list("files", &|it| json!([it["file"], it["added"], it["removed"]]));
+        let files = list("files", &|file| json!([file["file"], file["added"], file["removed"]]));
         let changed =
             self.files.iter().map(|(file, (added, removed))| json!([file, added, removed]));
         let (added, removed) = self.lines();
-        let kept = self.place.plan().count(|it| {
-            matches!(it, Happening::ErrorLater(_) | Happening::Killed | Happening::Stopped)
+        let kept = self.place.plan().count(|happening| {
+            matches!(happening, Happening::ErrorLater(_) | Happening::Killed | Happening::Stopped)
         });
         let refs = form["kept"].as_array().unwrap().len();
         let ends = json!([form["from_commit"], form["to_commit"]]);
@@ -199,10 +199,10 @@ impl<'a> Told<'a> {
         text.push(format!(
             "Changed: {files} files, +{added} -{removed} lines: {NOTES} +{notes_added} -{notes_removed}, …"
         ));
-        text.extend(self.costs[..SINGLE].iter().map(|it| it.words(&it.tasks.join(", "))));
+        text.extend(self.costs[..SINGLE].iter().map(|cost| cost.words(&cost.tasks.join(", "))));
         let rest = self.costs[SINGLE..].iter().cloned().reduce(Cost::plus).unwrap();
         text.push(rest.words(&format!("{} more", rest.tasks.len())));
-        let [base, last] = [&self.base, &self.last].map(|it| &it[..12]);
+        let [base, last] = [&self.base, &self.last].map(|commit| &commit[..12]);
         text.push(format!("Commits: git log --stat {base}..{last}"));
         text.push(format!("All changes: git diff {base}"));
         text.push(format!("spool ralph --status --change {CHANGE}"));
@@ -232,16 +232,21 @@ fn without_figure_of_time(line: &str) -> String {
         let first = files.split(", ").next().unwrap();
         return format!("{head} lines: {first}, …");
     }
-    let is_time =
-        |part: &str| part.ends_with(" s") && part.starts_with(|it: char| it.is_ascii_digit());
+    let is_time = |part: &str| {
+        part.ends_with(" s") && part.starts_with(|letter: char| letter.is_ascii_digit())
+    };
     let parts: Vec<&str> = line.split(", ").filter(|part| !is_time(part)).collect();
     parts.join(", ")
 }
 
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().map(|it| std::str::from_utf8(it).unwrap()).collect();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|digits| std::str::from_utf8(digits).unwrap())
+        .collect();
     groups.join(",")
 }
 

@@ -207,8 +207,8 @@ fn marked(words: &str) -> usize {
         let bytes = std::fs::read(format!("/proc/{id}/{file}")).unwrap_or_default();
         bytes.windows(words.len()).any(|piece| piece == words.as_bytes())
     };
-    let ids = std::fs::read_dir("/proc").unwrap().filter_map(|it| {
-        let name = it.ok()?.file_name().into_string().ok()?;
+    let ids = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let name = entry.ok()?.file_name().into_string().ok()?;
         name.parse::<i32>().is_ok().then_some(name)
     });
     ids.filter(|id| has(id, "environ") || has(id, "cmdline")).count()

@@ -17,7 +17,7 @@ fn lines_come_from_both_streams_whatever_their_bytes() {
     let mut scribe = Scribe::new();
     let agent = script(r"printf 'caf\303\251 \377\376\r\n\nno end'; printf 'trouble\n' >&2");
     run(&agent, &no_limits(), &mut scribe).unwrap();
-    let output: Vec<_> = scribe.lines.iter().filter(|it| it.0 == Stream::Output).collect();
+    let output: Vec<_> = scribe.lines.iter().filter(|line| line.0 == Stream::Output).collect();
     assert_eq!(output[0].1, b"caf\xc3\xa9 \xff\xfe");
     assert_eq!(output[1].1, b"");
     assert_eq!(output[2].1, b"no end");

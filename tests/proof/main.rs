@@ -165,7 +165,7 @@ fn all_played(written: &[&[case::Kind]], plans: &[&[Plan]]) -> Vec<(Case, Seen)>
     let plans = plans.iter().copied().flatten().map(Planted::from);
     let kinds = written.iter().copied().flatten().map(Planted::from).chain(plans);
     for (number, kind) in kinds.enumerate() {
-        let fitting: Vec<&Layout> = layouts.iter().filter(|it| (kind.fits)(it)).collect();
+        let fitting: Vec<&Layout> = layouts.iter().filter(|layout| (kind.fits)(layout)).collect();
         for turn in 0..few_or_all(kind.cases.min(2), kind.cases) {
             let layout = fitting[(number + turn) % fitting.len()];
             let way = kind.ways[(turn / 2 + number) % kind.ways.len()];

@@ -135,7 +135,8 @@ impl Plan {
             case.name = format!(" {}: {}", number + 1, shown.replace('\n', " "));
         }
         let suspects = script(self.suspects);
-        case.suspects.retain(|id| suspects.is_empty() || suspects.split(' ').any(|it| it == *id));
+        case.suspects
+            .retain(|id| suspects.is_empty() || suspects.split(' ').any(|suspect| suspect == *id));
         for (path, text) in self.files {
             case = case.file(&script(path), script(text));
         }
@@ -144,7 +145,7 @@ impl Plan {
         }
         let mut before = script(self.before);
         if !self.program.is_empty() {
-            let command = [self.verify, self.check].into_iter().find(|it| !it.is_empty());
+            let command = [self.verify, self.check].into_iter().find(|command| !command.is_empty());
             let command = script(command.unwrap());
             let name = command.split(' ').next().unwrap();
             case = case.desk("program", format!("#!/bin/sh\n{}\n", script(self.program)));

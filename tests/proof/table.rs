@@ -95,7 +95,7 @@ impl fmt::Display for Table {
             };
         line(out, "kind", &"cases", self.columns.map(str::to_owned))?;
         for (kind, of) in self.kinds() {
-            line(out, kind, &of.iter().sum::<usize>(), of.map(|it| it.to_string()))?;
+            line(out, kind, &of.iter().sum::<usize>(), of.map(|number| number.to_string()))?;
         }
         let sums = [0, 1, 2].map(|column| self.count(column).to_string());
         line(out, "all", &self.rows.len(), sums)

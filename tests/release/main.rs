@@ -84,17 +84,17 @@ fn sums(release: &Path) -> Vec<(String, String)> {
     let text = fs::read_to_string(release.join("SHA256SUMS")).unwrap();
     let line =
         |line: &str| line.split_once("  ").map(|(sum, name)| (name.to_owned(), sum.to_owned()));
-    text.lines().map(|it| line(it).unwrap()).collect()
+    text.lines().map(|text| line(text).unwrap()).collect()
 }
 
 /// Unpacks an archive into a folder, with the tool that its name asks for.
 fn unpack(archive: &Path, folder: &Path) {
     fs::create_dir_all(folder).unwrap();
-    let mut command = match archive.extension().and_then(|it| it.to_str()) {
+    let mut command = match archive.extension().and_then(|ending| ending.to_str()) {
         Some("zip") => Command::new("unzip"),
         _ => Command::new("tar"),
     };
-    match archive.extension().and_then(|it| it.to_str()) {
+    match archive.extension().and_then(|ending| ending.to_str()) {
         Some("zip") => command.arg("-q").arg(archive).arg("-d").arg(folder),
         _ => command.arg("-xzf").arg(archive).arg("-C").arg(folder),
     };

@@ -117,7 +117,7 @@ fn remember_what_is_on_the_disk(place: &Place) {
     let _ = fs::remove_dir_all(&aside);
     fs::create_dir(&aside).unwrap();
     for entry in fs::read_dir(&place.root).unwrap() {
-        let (name, path) = entry.map(|it| (it.file_name(), it.path())).unwrap();
+        let (name, path) = entry.map(|entry| (entry.file_name(), entry.path())).unwrap();
         if path.is_file() {
             fs::copy(path, aside.join(name)).unwrap();
         }
@@ -148,5 +148,5 @@ fn what_is_the_persons(place: &Place) -> Vec<String> {
     let asked = [&["stash", "list", "--format=%H"][..], &["show-ref", "--heads"]];
     let files = [".git/index", ".git/HEAD", ".git/logs/HEAD", "stashed"].map(file);
     let files = files.into_iter().chain(OF_THE_PERSON.map(file));
-    files.chain(asked.map(|it| place.git(it))).collect()
+    files.chain(asked.map(|words| place.git(words))).collect()
 }

@@ -89,12 +89,12 @@ fn check_the_end(signal: Signal, status: ExitStatus, document: &Value, words: &s
     assert_eq!(document["exit_code"], 128 + signal.as_raw(), "{words}");
     assert_ne!(document["ended_at"], "", "{words}");
     let iterations = document["iterations"].as_array().unwrap();
-    assert!(iterations.iter().all(|it| it["ended"].is_string()), "{words}");
+    assert!(iterations.iter().all(|iteration| iteration["ended"].is_string()), "{words}");
 }
 
 /// The run behind a killed one shows what that one left unfinished.
 fn check_the_next_run(document: &Value, history: &[Value], words: &str) {
-    let cut_off = history.iter().find(|it| it["interrupted"] == true);
+    let cut_off = history.iter().find(|iteration| iteration["interrupted"] == true);
     let shown = &document["iterations"][0];
     match cut_off {
         Some(cut_off) => {
@@ -109,16 +109,17 @@ fn check_the_next_run(document: &Value, history: &[Value], words: &str) {
 fn check_the_iterations(place: &Place, began: usize, before: &[String], words: &str) {
     let history = place.history();
     let words = format!("{words}: {history:#?}");
-    assert!(history.iter().all(|it| it["ended"].is_string()), "{words}");
+    assert!(history.iter().all(|iteration| iteration["ended"].is_string()), "{words}");
     assert!(history.len() >= began, "{began} iterations began; {words}");
-    let mut numbers: Vec<u64> = history.iter().map(|it| it["n"].as_u64().unwrap()).collect();
+    let mut numbers: Vec<u64> =
+        history.iter().map(|iteration| iteration["n"].as_u64().unwrap()).collect();
     // The run of the idle agent begins to count anew.
     if place.document().unwrap()["status"] == "stuck" {
         assert_eq!(numbers.pop(), Some(1), "{words}");
     }
     let expected: Vec<u64> = (1..=numbers.len() as u64).collect();
     assert_eq!(numbers, expected, "{words}");
-    let recorded = history.iter().flat_map(|it| it["commits"].as_array().unwrap());
+    let recorded = history.iter().flat_map(|iteration| iteration["commits"].as_array().unwrap());
     let recorded = recorded.map(|name| name.as_str().unwrap().to_owned());
     let all: Vec<String> = before.iter().cloned().chain(recorded).collect();
     assert_eq!(all, place.commits(), "{words}");

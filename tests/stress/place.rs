@@ -141,8 +141,8 @@ impl Place {
         let document: Value = serde_json::from_slice(&bytes).unwrap();
         let iteration = &schema["properties"]["iterations"]["items"];
         has_what_it_needs(&document, &schema);
-        document["iterations"].as_array().unwrap().iter().for_each(|it| {
-            has_what_it_needs(it, iteration);
+        document["iterations"].as_array().unwrap().iter().for_each(|entry| {
+            has_what_it_needs(entry, iteration);
         });
         Some(document)
     }

@@ -27,8 +27,12 @@ fn the_next_runner_waits_until_the_tree_of_a_killed_one_has_ended() {
     assert_eq!(alive, [] as [String; 0]);
     let history = place.history();
     assert_eq!(history.len(), 2, "{history:#?}");
-    let cut_off: Vec<&str> =
-        history[0]["commits"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+    let cut_off: Vec<&str> = history[0]["commits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|commit| commit.as_str().unwrap())
+        .collect();
     assert_eq!(cut_off, commits[before.len()..], "{history:#?}");
     assert!(!cut_off.is_empty());
     place.wait_until_nobody_is_alive(Deadline::after(PATIENCE));

@@ -68,8 +68,9 @@ fn one_row_of_kills(number: u64, moment: Duration) -> u64 {
     for honest in ["1.1", "1.3", "1.5"] {
         assert!(!told.contains(&format!("{honest} is open again")), "{told}");
     }
-    let receipt_of =
-        |task: u32| receipts(&place).into_iter().rfind(|it| it["task"] == format!("1.{task}"));
+    let receipt_of = |task: u32| {
+        receipts(&place).into_iter().rfind(|receipt| receipt["task"] == format!("1.{task}"))
+    };
     for task in 1..=6 {
         let receipt = receipt_of(task).unwrap_or_else(|| panic!("1.{task} has no receipt: {told}"));
         assert_eq!(receipt["proof"], "files", "{receipt:#}\n{told}");
@@ -83,7 +84,7 @@ fn receipts(place: &Place) -> Vec<Value> {
     let projects = place.home().join(".local/state/ralph-speckit/projects");
     let folders = fs::read_dir(projects).into_iter().flatten().flatten();
     let name = format!("receipts-{}.jsonl", crate::place::CHANGE);
-    let text = folders.filter_map(|it| fs::read_to_string(it.path().join(&name)).ok());
+    let text = folders.filter_map(|folder| fs::read_to_string(folder.path().join(&name)).ok());
     let text: String = text.collect();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

@@ -103,7 +103,7 @@ fn print_for_people(checks: &[Finding]) {
         outln!("{style}{word}{style:#}  {}", check.found);
         // Advice that several lines share stands below the last one.
         let is_said = checks.get(at + 1).is_some_and(|below| below.next == check.next);
-        if let Some(next) = check.next.as_ref().filter(|_| !is_said) {
+        if let Some(next) = check.next.as_ref().filter(|next| !is_said && !next.is_empty()) {
             outln!("      {next}");
         }
     }

@@ -4,7 +4,7 @@ use super::finding::{Finding, one_line};
 use crate::cli::environment::Environment;
 use crate::evidence::task_list::{self, TASKS};
 use crate::feature::lists::others_in_words;
-use crate::feature::project::Project;
+use crate::feature::project::{FeatureError, Project};
 use crate::feature::settings::{SETTINGS, Settings, misnamed};
 use crate::runner::options::file;
 use crate::runner::target::root_around;
@@ -18,8 +18,10 @@ pub fn check_project_switch(environment: &Environment) -> Finding {
     let name = "project";
     let start = &environment.working_folder;
     let Some(project) = Project::around(start) else {
-        let what = "this folder is in no spec-kit project: there is nothing to switch off";
-        return Finding::ok(name, what);
+        return Finding::ok(
+            name,
+            "this folder is in no spec-kit project: /speckit:ralph-loop works here, /speckit:implement does not",
+        );
     };
     let path = project.root.join(SETTINGS);
     let settings = match Settings::read(&project.root) {
@@ -42,6 +44,9 @@ pub fn check_project_switch(environment: &Environment) -> Finding {
     if !settings.chosen.spec_kit_command() {
         let what = "the loop is not switched off for this project; spec-kit's own command does not arm it (`spec_kit_command: false`), /speckit:implement does";
         return Finding::ok(name, what);
+    }
+    if let Err(lost @ FeatureError::BadPointer(..)) = project.current_feature() {
+        return Finding::fail(name, lost.to_string(), "mend that file, or name the feature");
     }
     let what = "the loop is not switched off for this project; /speckit-implement and /speckit:implement arm it";
     Finding::ok(name, what)

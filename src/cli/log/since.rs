@@ -13,7 +13,7 @@ pub fn since(text: &str) -> Result<WallTime, String> {
     let ago = ago(text).map(|ago| WallTime::from_millis(world::now().millis().saturating_sub(ago)));
     let time = ago.or_else(|| at(text));
     time.ok_or_else(|| {
-        "it is none: write `90s`, `30m`, `2h`, `3d`, `2026-11-22` or `2026-11-22 14:30`".to_owned()
+        "write `90s`, `30m`, `2h`, `3d`, `2026-11-22` or `2026-11-22 14:30`".to_owned()
     })
 }
 

@@ -58,8 +58,8 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     note_copy(site, &mut record, &installed)?;
     answer.next(&format!(
         "restart Claude Code in a project that has a tasks.md, and type /speckit:implement\n\
-         spec-kit's own /speckit-implement loops as well from now on (`spec_kit_command: false` in\n\
-         `.claude/ralph-speckit.local.md` switches that off for a project)\n\
+         spec-kit's own /speckit-implement loops as well from now on\n\
+         to switch that off in a project: `spec_kit_command: false` in `.claude/ralph-speckit.local.md`\n\
          {} checks that everything works",
         doctor(site)
     ));

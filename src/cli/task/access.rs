@@ -6,11 +6,10 @@ use anyhow::{Result, anyhow};
 
 use crate::cli::context::{has_loop, has_runner};
 use crate::cli::person::in_agents_session;
-use crate::evidence::task_list::TASKS;
 use crate::evidence::work_trees;
 use crate::exec::partner::{self, RunnerProof};
 use crate::feature::project::{Feature, Project};
-use crate::session::pinned;
+use crate::session::select::drives;
 use crate::store::loops::Loops;
 use crate::store::names::LoopKind;
 use crate::text;
@@ -47,36 +46,11 @@ pub fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>)
             project.root.display()
         )
     };
-    let mut pinned = None;
-    if in_agents_session() {
-        // The notes lie in the project, where the agent can write; the record and the pin do not.
-        pinned = own.as_ref().zip(session).and_then(|(own, session)| {
-            let record =
-                Loops::of(&own.root).peek(session).filter(|record| record.ledger.is_live())?;
-            let standing = pinned::standing(&own.root, &record);
-            let is_its = record.kind == LoopKind::Task;
-            standing.pin().filter(|pin| is_its || pin.session == session).cloned()
-        });
-        let meant = pinned.as_ref().filter(|pin| !pin.list.is_empty());
-        if let (Some(pin), Some(own)) = (meant, &own) {
-            if own.root == project.root && pin.list == format!("{}/{TASKS}", feature.relative) {
-                return Ok(());
-            }
-            let (about, root) = (text::line(&pin.about), own.root.display());
-            return Err(refused(&format!("this session works on feature `{about}` in `{root}`")));
-        }
-        let standing = pinned::standing_of_feature(&project.root, &feature.name);
-        let other = standing.pin().map(|pin| pin.session.clone()).unwrap_or_default();
-        if !other.is_empty() && Some(other.as_str()) != session {
-            let other = text::line(&other).into_owned();
-            return Err(refused(&format!(
-                "this session has no loop here: session {other} has one"
-            )));
-        }
-    }
-    let record = own.as_ref().zip(session).and_then(|(own, id)| Loops::of(&own.root).peek(id));
-    let record = record.filter(|_| pinned.is_none());
-    let live = record.filter(|record| record.ledger.is_live() && record.kind != LoopKind::Task);
+    let live = own.as_ref().zip(session).and_then(|(own, id)| {
+        let loops = Loops::of(&own.root);
+        let record = loops.peek(id).filter(|record| record.ledger.is_live())?;
+        (record.kind != LoopKind::Task && drives(&loops, &record)).then_some(record)
+    });
     if let (Some(own), Some(record)) = (&own, live) {
         if own.root == project.root && record.folder == feature.relative {
             return Ok(());
@@ -84,22 +58,22 @@ pub fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>)
         let (about, root) = (text::line(&record.about), own.root.display());
         return Err(refused(&format!("this session works on feature `{about}` in `{root}`")));
     }
-    let claim = Loops::of(&project.root).claim(&feature.name).filter(|one| one.closed.is_none());
-    let of_claim = claim.as_ref().and_then(|claim| claim.session.clone());
-    if !in_agents_session() || (of_claim.is_some() && of_claim.as_deref() == session) {
+    let pin = Loops::of(&project.root).live_pin(&feature.name);
+    let owner = pin.as_ref().map(|pin| pin.session.as_str()).filter(|owner| !owner.is_empty());
+    if !in_agents_session() || (owner.is_some() && owner == session) {
         return Ok(());
+    }
+    if let Some(other) = owner {
+        let other = text::line(other);
+        return Err(refused(&format!("this session has no loop here: session {other} has one")));
     }
     let nearest = std::env::current_dir().ok().and_then(|here| Project::around(&here));
     if ![here, nearest].iter().flatten().any(|found| found.root == project.root) {
         return Err(refused("this is an agent's session in another project"));
     }
-    if let Some(other) = of_claim.filter(|other| Some(other.as_str()) != session) {
-        let other = text::line(&other).into_owned();
-        return Err(refused(&format!("this session has no loop here: session {other} has one")));
-    }
     // A loop armed in a terminal is for the first session that stops, perhaps this one.
     let is_current = || project.current_feature().is_ok_and(|now| now.as_ref() == Some(feature));
-    if claim.is_some() && !is_current() {
+    if pin.is_some() && !is_current() {
         return Err(refused("this session has no loop of that feature"));
     }
     Ok(())

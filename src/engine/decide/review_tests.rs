@@ -167,7 +167,9 @@ fn a_review_is_not_paid_for_while_the_loop_waits_or_a_command_fails() {
     let judged = pending.clone().with(&contract, &ledger, vec![command(true)], done());
     assert_eq!(judged.verdict, Verdict::Continue(vec![Shortfall::ChecksNotRun]));
     let judged = pending.with(&contract, &ledger, vec![command(false)], done());
-    assert!(matches!(&judged.verdict, Verdict::Continue(it) if it.len() == 1 && is_failed(&it[0])));
+    assert!(
+        matches!(&judged.verdict, Verdict::Continue(all) if all.len() == 1 && is_failed(&all[0]))
+    );
 }
 
 #[test]

@@ -1,3 +1,5 @@
+//! The error of settings that cannot be used.
+
 use std::fmt;
 
 use crate::text;

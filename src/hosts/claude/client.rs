@@ -1,6 +1,5 @@
 //! The version of Claude Code that runs a turn, from its hook's environment.
 
-use crate::hosts::event::KnownClient;
 use crate::world;
 
 /// The program that a process works for: `claude-code_2-1-330_harness` in a hook of Claude Code, `_agent` at the end in
@@ -11,15 +10,12 @@ const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 /// The first version that continues a turn when a Stop hook adds context.
 const TAKES_CONTEXT: u64 = number([2, 1, 163]);
 
-/// The client that started a hook for this session. An inherited environment names another session, or an agent: then
-/// the client is unknown.
-pub fn client_of(session: &str) -> KnownClient {
-    let version = world::variable(AGENT).and_then(|agent| version_in(&agent)).unwrap_or_default();
-    if version < TAKES_CONTEXT {
-        return KnownClient { version, takes_context: false };
-    }
-    let is_its_own = world::variable(SESSION).is_some_and(|named| named == session);
-    if is_its_own { KnownClient { version, takes_context: true } } else { KnownClient::default() }
+/// Whether the client that started a hook for this session continues a turn with more context. An inherited environment
+/// names another session, or an agent: then the client is unknown.
+pub fn takes_context(session: &str) -> Option<bool> {
+    let version = world::variable(AGENT).and_then(|agent| version_in(&agent))?;
+    let is_its_own = || world::variable(SESSION).is_some_and(|named| named == session);
+    (version < TAKES_CONTEXT || is_its_own()).then_some(version >= TAKES_CONTEXT)
 }
 
 fn version_in(agent: &str) -> Option<u64> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::client::client_of;
+use super::client::takes_context;
 use super::commands;
 use super::transcript::ClaudeTranscript;
 use crate::engine::fields::read_fields;
@@ -162,7 +162,7 @@ impl From<ClaudeEvent> for HookEvent {
             last_message: taken(&mut event.last_assistant_message),
             reentered: event.stop_hook_active == Value::Bool(true),
             in_subagent: !text(&event.agent_id).is_empty(),
-            client: Some(client_of),
+            takes_context: Some(takes_context),
             ..Self::default()
         }
     }

@@ -1,10 +1,11 @@
+//! A loop's plan: its change, its options, and the contract that follows from both.
+
 use super::agents::AgentSeat;
 use crate::engine::Contract;
 use crate::runner::options::{DoneWhen, Options};
 use crate::runner::state::LoopState;
 use crate::runner::target::Change;
 
-/// What a loop was asked for.
 pub struct Plan<'a> {
     pub change: &'a Change,
     pub options: &'a Options,

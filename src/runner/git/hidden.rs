@@ -46,7 +46,7 @@ impl Git {
         // A sparse work tree has many marked files, and none of them is there.
         let there = files.filter(|file| self.worktree.join(file).is_file());
         let differs = |file: &PathBuf| {
-            let now = read(&self.worktree.join(file), LARGEST).ok().map(|it| it.bytes);
+            let now = read(&self.worktree.join(file), LARGEST).ok().map(|content| content.bytes);
             let then = file.to_str().and_then(|name| self.file_at(commit, name));
             now.is_none() || now != then
         };

@@ -53,19 +53,19 @@ fn at_once(launch: Launch) -> Result<Captured> {
 
 #[test]
 fn a_long_list_of_names_arrives_whole_whatever_becomes_of_the_pipe() {
-    let it = ScratchRepository::new();
-    it.commit("first");
-    fs::create_dir(it.folder.path().join("folder")).unwrap();
-    it.write("folder/of-the-person", "");
+    let repository = ScratchRepository::new();
+    repository.commit("first");
+    fs::create_dir(repository.folder.path().join("folder")).unwrap();
+    repository.write("folder/of-the-person", "");
     // More than a pipe holds: 64 KiB.
     let files: Vec<PathBuf> =
         (0..700).map(|n| PathBuf::from(format!("folder/{}{n:03}", "long".repeat(25)))).collect();
     for file in &files {
-        it.write(file.to_str().unwrap(), "");
+        repository.write(file.to_str().unwrap(), "");
     }
-    assert!(it.committed(&files).unwrap());
-    assert_eq!(it.run(&["status", "--porcelain"]), "?? folder/of-the-person");
-    assert_eq!(it.run(&["ls-files", "folder"]).lines().count(), files.len());
+    assert!(repository.committed(&files).unwrap());
+    assert_eq!(repository.run(&["status", "--porcelain"]), "?? folder/of-the-person");
+    assert_eq!(repository.run(&["ls-files", "folder"]).lines().count(), files.len());
 }
 
 /// The commits since a moment.
@@ -160,88 +160,89 @@ fn a_moment_is_taken_anew_only_when_the_head_moved() {
 #[test]
 fn commits_are_told_as_git_tells_them() {
     for format in ["files", "packed"] {
-        let it = ScratchRepository::new();
-        let first = it.commit("first");
-        let moment = it.git.moment(None);
-        it.commit("second");
-        it.run(&["branch", "other", &first]);
-        it.run(&["tag", "--annotate", "--message", "x", "v1"]);
+        let repository = ScratchRepository::new();
+        let first = repository.commit("first");
+        let moment = repository.git.moment(None);
+        repository.commit("second");
+        repository.run(&["branch", "other", &first]);
+        repository.run(&["tag", "--annotate", "--message", "x", "v1"]);
         if format == "packed" {
-            it.run(&["pack-refs", "--all"]);
+            repository.run(&["pack-refs", "--all"]);
         }
-        it.commit("third");
-        let now = it.git.moment(Some(moment.clone()));
-        let asked = it.git.moment(None);
+        repository.commit("third");
+        let now = repository.git.moment(Some(moment.clone()));
+        let asked = repository.git.moment(None);
         assert_eq!(now.head, asked.head);
-        let commits = |now: &GitMoment| it.git.commits_between(&moment, now).unwrap();
-        let listed = it.run(&["rev-list", "--reverse", &format!("{first}..HEAD")]);
+        let commits = |now: &GitMoment| repository.git.commits_between(&moment, now).unwrap();
+        let listed = repository.run(&["rev-list", "--reverse", &format!("{first}..HEAD")]);
         assert_eq!(commits(&now), listed.lines().collect::<Vec<_>>(), "{format}");
         // A branch that was there at that moment has no commits of a later one.
-        it.run(&["switch", "--quiet", "other"]);
-        it.commit("on the other");
-        let there = it.git.moment(Some(now));
-        it.run(&["switch", "--quiet", "main"]);
-        it.run(&["merge", "--quiet", "--no-edit", "other"]);
-        let merged = it.git.moment(Some(there.clone()));
+        repository.run(&["switch", "--quiet", "other"]);
+        repository.commit("on the other");
+        let there = repository.git.moment(Some(now));
+        repository.run(&["switch", "--quiet", "main"]);
+        repository.run(&["merge", "--quiet", "--no-edit", "other"]);
+        let merged = repository.git.moment(Some(there.clone()));
         assert_eq!(
-            it.git.commits_between(&there, &merged).unwrap(),
-            [it.run(&["rev-parse", "HEAD"])]
+            repository.git.commits_between(&there, &merged).unwrap(),
+            [repository.run(&["rev-parse", "HEAD"])]
         );
     }
 }
 
 #[test]
 fn a_replaced_commit_is_asked_of_git() {
-    let it = ScratchRepository::new();
-    it.commit("first");
-    let moment = it.git.moment(None);
-    it.commit("second");
-    it.write("second", "another");
-    it.run(&["commit", "--quiet", "--all", "--amend", "--message", "second"]);
-    assert_eq!(since(&it.git, &moment), [it.run(&["rev-parse", "HEAD"])]);
+    let repository = ScratchRepository::new();
+    repository.commit("first");
+    let moment = repository.git.moment(None);
+    repository.commit("second");
+    repository.write("second", "another");
+    repository.run(&["commit", "--quiet", "--all", "--amend", "--message", "second"]);
+    assert_eq!(since(&repository.git, &moment), [repository.run(&["rev-parse", "HEAD"])]);
 }
 
 #[test]
 fn tracked_files_are_not_ignored_anywhere() {
-    let it = ScratchRepository::new();
-    fs::create_dir_all(it.folder.path().join("out/deep")).unwrap();
-    it.write("out/tracked", "x");
-    it.commit("out/tracked");
-    it.write(".git/info/exclude", "out/\nnever/\n");
-    fs::create_dir(it.folder.path().join("never")).unwrap();
+    let repository = ScratchRepository::new();
+    fs::create_dir_all(repository.folder.path().join("out/deep")).unwrap();
+    repository.write("out/tracked", "x");
+    repository.commit("out/tracked");
+    repository.write(".git/info/exclude", "out/\nnever/\n");
+    fs::create_dir(repository.folder.path().join("never")).unwrap();
     for name in ["out/tracked", "out/new", "out/deep/new", "never/new"] {
-        it.write(name, "changed");
+        repository.write(name, "changed");
     }
     let files = ["out/tracked", "out/new", "out/deep/new", "never/new"].map(PathBuf::from);
-    assert_eq!(it.git.status().unwrap().not_ignored(files.to_vec()), files[..1]);
-    assert_eq!(it.git.not_ignored(files.to_vec()), files[..1]);
+    assert_eq!(repository.git.status().unwrap().not_ignored(files.to_vec()), files[..1]);
+    assert_eq!(repository.git.not_ignored(files.to_vec()), files[..1]);
 }
 
 #[test]
 fn what_conflicts_is_committed_as_it_is() {
-    let it = ScratchRepository::new();
-    it.run(&["config", "user.name", "t"]);
-    it.run(&["config", "user.email", "t@example.org"]);
-    it.commit("one");
-    it.write("one", "stashed");
-    it.run(&["stash"]);
-    it.write("one", "ours");
-    it.run(&["commit", "--quiet", "--all", "--message", "ours"]);
-    let pop = Command::new("git").arg("-C").arg(it.folder.path()).args(["stash", "pop"]).output();
+    let repository = ScratchRepository::new();
+    repository.run(&["config", "user.name", "t"]);
+    repository.run(&["config", "user.email", "t@example.org"]);
+    repository.commit("one");
+    repository.write("one", "stashed");
+    repository.run(&["stash"]);
+    repository.write("one", "ours");
+    repository.run(&["commit", "--quiet", "--all", "--message", "ours"]);
+    let pop =
+        Command::new("git").arg("-C").arg(repository.folder.path()).args(["stash", "pop"]).output();
     assert!(!pop.unwrap().status.success());
-    it.write("one", "both");
-    assert!(it.committed(&["one".into()]).unwrap());
-    assert_eq!(it.run(&["show", "HEAD:one"]), "both");
+    repository.write("one", "both");
+    assert!(repository.committed(&["one".into()]).unwrap());
+    assert_eq!(repository.run(&["show", "HEAD:one"]), "both");
 }
 
 #[test]
 fn hooks_are_seen_where_git_looks() {
-    let it = ScratchRepository::new();
-    assert!(!it.git.has_hooks(), "samples are none");
-    it.write("hook", "");
-    it.run(&["config", "core.hooksPath", "."]);
-    assert!(repository_at(it.folder.path()).unwrap().has_hooks());
-    let silent = Git { hooks: None, ..it.git.clone() };
+    let repository = ScratchRepository::new();
+    assert!(!repository.git.has_hooks(), "samples are none");
+    repository.write("hook", "");
+    repository.run(&["config", "core.hooksPath", "."]);
+    assert!(repository_at(repository.folder.path()).unwrap().has_hooks());
+    let silent = Git { hooks: None, ..repository.git.clone() };
     assert!(silent.has_hooks(), "git did not say where");
 }
 
@@ -340,43 +341,43 @@ fn kept(git: &Git, iteration: u32) -> Option<String> {
 }
 
 /// All that the person has in the repository and beside it.
-fn what_is_the_persons(it: &ScratchRepository) -> Vec<String> {
+fn what_is_the_persons(repository: &ScratchRepository) -> Vec<String> {
     let read = |name: &str| {
-        let bytes = fs::read(it.folder.path().join(name)).unwrap_or_default();
+        let bytes = fs::read(repository.folder.path().join(name)).unwrap_or_default();
         bytes.escape_ascii().to_string()
     };
     let status = ["--no-optional-locks", "status", "--porcelain"];
     let asked = [&["stash", "list"][..], &["show-ref", "--heads"], &status];
     let files = [".git/index", ".git/HEAD", ".git/logs/HEAD", "kept", "changed"].map(read);
-    files.into_iter().chain(asked.map(|it_is| it.run(it_is))).collect()
+    files.into_iter().chain(asked.map(|it_is| repository.run(it_is))).collect()
 }
 
 #[test]
 fn unfinished_work_is_kept_whole_and_nothing_of_the_persons_moves() {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    let it = ScratchRepository::new();
+    let repository = ScratchRepository::new();
     for name in ["kept", "changed", "gone", "folder", "staged", "stashed"] {
-        it.commit(name);
+        repository.commit(name);
     }
-    it.write("stashed", "of the person");
-    it.run(&["stash"]);
-    it.write(".gitignore", "ignored\n");
-    it.write("staged", "as it was staged");
-    it.run(&["add", "staged"]);
-    it.write("staged", "as it is on the disk");
-    it.write("changed", "half of an ed");
-    it.write("new: é \n name", "x");
-    it.write("ignored", "x");
-    it.write("program", "#!/bin/sh");
-    let top = it.folder.path();
+    repository.write("stashed", "of the person");
+    repository.run(&["stash"]);
+    repository.write(".gitignore", "ignored\n");
+    repository.write("staged", "as it was staged");
+    repository.run(&["add", "staged"]);
+    repository.write("staged", "as it is on the disk");
+    repository.write("changed", "half of an ed");
+    repository.write("new: é \n name", "x");
+    repository.write("ignored", "x");
+    repository.write("program", "#!/bin/sh");
+    let top = repository.folder.path();
     fs::set_permissions(top.join("program"), fs::Permissions::from_mode(0o755)).unwrap();
     symlink("changed", top.join("link")).unwrap();
     fs::remove_file(top.join("gone")).unwrap();
     fs::remove_file(top.join("folder")).unwrap();
     fs::create_dir_all(top.join("folder/below")).unwrap();
-    it.write("folder/below/file", "x");
+    repository.write("folder/below/file", "x");
     fs::create_dir_all(top.join(".claude")).unwrap();
-    it.write(".claude/loop-state.json", "{}");
+    repository.write(".claude/loop-state.json", "{}");
     // A hook of the repository would be one more program.
     for hook in ["reference-transaction", "post-index-change"] {
         let hook = top.join(".git/hooks").join(hook);
@@ -384,12 +385,12 @@ fn unfinished_work_is_kept_whole_and_nothing_of_the_persons_moves() {
         fs::write(&hook, "#!/bin/sh\ntouch ran\nexit 1\n").unwrap();
         fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    let before = what_is_the_persons(&it);
-    let name = kept(&it.git, 3).unwrap();
-    assert_eq!(what_is_the_persons(&it), before);
+    let before = what_is_the_persons(&repository);
+    let name = kept(&repository.git, 3).unwrap();
+    assert_eq!(what_is_the_persons(&repository), before);
     assert!(!top.join("ran").exists() && !top.join(".git/ran").exists(), "a hook ran");
     assert_eq!(name, "refs/ralph/log%20in/20261123-145000-3");
-    let shown = it.run(&["ls-tree", "-r", "-z", "--format=%(objectmode) %(path)", &name]);
+    let shown = repository.run(&["ls-tree", "-r", "-z", "--format=%(objectmode) %(path)", &name]);
     let mut entries: Vec<&str> = shown.split_terminator('\0').collect();
     entries.sort_unstable();
     let wanted = [
@@ -404,118 +405,129 @@ fn unfinished_work_is_kept_whole_and_nothing_of_the_persons_moves() {
         "120000 link",
     ];
     assert_eq!(entries, wanted);
-    assert_eq!(it.run(&["show", &format!("{name}:changed")]), "half of an ed");
-    assert_eq!(it.run(&["show", &format!("{name}:staged")]), "as it is on the disk");
-    assert_eq!(it.run(&["rev-parse", &format!("{name}^")]), it.run(&["rev-parse", "HEAD"]));
-    let words = it.run(&["log", "-1", "--format=%an %s", &name]);
+    assert_eq!(repository.run(&["show", &format!("{name}:changed")]), "half of an ed");
+    assert_eq!(repository.run(&["show", &format!("{name}:staged")]), "as it is on the disk");
+    assert_eq!(
+        repository.run(&["rev-parse", &format!("{name}^")]),
+        repository.run(&["rev-parse", "HEAD"])
+    );
+    let words = repository.run(&["log", "-1", "--format=%an %s", &name]);
     assert_eq!(words, "ralph-speckit ralph: log in iteration 3, unfinished: a test");
     assert!(
-        it.git.has_kept(&name) && !it.git.has_kept("refs/ralph/x/1") && !it.git.has_kept("HEAD")
+        repository.git.has_kept(&name)
+            && !repository.git.has_kept("refs/ralph/x/1")
+            && !repository.git.has_kept("HEAD")
     );
-    assert!(!it.git.has_kept(""));
+    assert!(!repository.git.has_kept(""));
 }
 
 #[test]
 fn an_old_ref_that_points_to_a_branch_goes_without_that_branch() {
-    let it = ScratchRepository::new();
-    it.commit("base");
+    let repository = ScratchRepository::new();
+    repository.commit("base");
     let old = |number: u32| format!("refs/ralph/log%20in/20200101-0000{number:02}-1");
-    it.run(&["symbolic-ref", &old(0), "refs/heads/main"]);
+    repository.run(&["symbolic-ref", &old(0), "refs/heads/main"]);
     for number in 1..25 {
-        it.run(&["update-ref", &old(number), "HEAD"]);
+        repository.run(&["update-ref", &old(number), "HEAD"]);
     }
-    it.write("half", "of an edit");
-    let name = kept(&it.git, 1).unwrap();
-    assert_eq!(it.run(&["for-each-ref", "--format=%(refname)", "refs/heads"]), "refs/heads/main");
-    let left = it.run(&["for-each-ref", "--format=%(refname)", "refs/ralph"]);
+    repository.write("half", "of an edit");
+    let name = kept(&repository.git, 1).unwrap();
+    assert_eq!(
+        repository.run(&["for-each-ref", "--format=%(refname)", "refs/heads"]),
+        "refs/heads/main"
+    );
+    let left = repository.run(&["for-each-ref", "--format=%(refname)", "refs/ralph"]);
     assert!(!left.contains(&old(0)) && left.contains(&name), "{left}");
-    assert_eq!(it.run(&["log", "--oneline"]).lines().count(), 1);
+    assert_eq!(repository.run(&["log", "--oneline"]).lines().count(), 1);
 }
 
 #[test]
 fn a_broken_ref_of_the_change_keeps_no_work_from_being_kept() {
     for broken in ["garbage\n", "1111111111111111111111111111111111111111\n"] {
-        let it = ScratchRepository::new();
-        it.commit("base");
-        let folder = it.folder.path().join(".git/refs/ralph/log%20in");
+        let repository = ScratchRepository::new();
+        repository.commit("base");
+        let folder = repository.folder.path().join(".git/refs/ralph/log%20in");
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("20200101-000000-1"), broken).unwrap();
-        it.write("half", "of an edit");
-        let name = kept(&it.git, 1).unwrap();
-        assert_eq!(it.run(&["show", &format!("{name}:half")]), "of an edit", "{broken}");
+        repository.write("half", "of an edit");
+        let name = kept(&repository.git, 1).unwrap();
+        assert_eq!(repository.run(&["show", &format!("{name}:half")]), "of an edit", "{broken}");
     }
 }
 
 #[test]
 fn what_is_kept_already_is_not_kept_twice_and_a_clean_tree_not_at_all() {
-    let it = ScratchRepository::new();
-    assert_eq!(kept(&it.git, 1), None);
-    it.write("before the first commit", "x");
-    let first = kept(&it.git, 1).unwrap();
-    assert_eq!(it.run(&["rev-list", "--count", &first]), "1");
-    it.commit("one");
-    it.run(&["add", "."]);
-    it.run(&["commit", "--quiet", "--message", "all"]);
-    assert_eq!(kept(&it.git, 1), None);
-    it.write("one", "changed");
-    let name = kept(&it.git, 1).unwrap();
+    let repository = ScratchRepository::new();
+    assert_eq!(kept(&repository.git, 1), None);
+    repository.write("before the first commit", "x");
+    let first = kept(&repository.git, 1).unwrap();
+    assert_eq!(repository.run(&["rev-list", "--count", &first]), "1");
+    repository.commit("one");
+    repository.run(&["add", "."]);
+    repository.run(&["commit", "--quiet", "--message", "all"]);
+    assert_eq!(kept(&repository.git, 1), None);
+    repository.write("one", "changed");
+    let name = kept(&repository.git, 1).unwrap();
     assert_eq!(name, format!("{first}-2"), "the same second");
-    assert_eq!(kept(&it.git, 2), Some(name));
+    assert_eq!(kept(&repository.git, 2), Some(name));
     // What only touches a file is no work.
-    it.write("one", "one");
-    assert_eq!(kept(&it.git, 2), None);
+    repository.write("one", "one");
+    assert_eq!(kept(&repository.git, 2), None);
 }
 
 #[test]
 fn the_oldest_of_many_kept_tries_go() {
-    let it = ScratchRepository::new();
-    it.commit("one");
+    let repository = ScratchRepository::new();
+    repository.commit("one");
     let names: Vec<String> = (1..=23)
         .map(|number| {
-            it.write("one", &format!("try {number}"));
+            repository.write("one", &format!("try {number}"));
             let began = format!("20261123-1450{number:02}");
             let unfinished = UnfinishedTry { began: &began, ..unfinished(number) };
-            it.git.keep(&unfinished).unwrap().unwrap().name
+            repository.git.keep(&unfinished).unwrap().unwrap().name
         })
         .collect();
-    let refs = it.run(&["for-each-ref", "--format=%(refname)", "refs/ralph"]);
+    let refs = repository.run(&["for-each-ref", "--format=%(refname)", "refs/ralph"]);
     assert_eq!(refs.lines().collect::<Vec<_>>(), names[3..]);
-    it.run(&["gc", "--quiet", "--prune=now"]);
-    assert_eq!(it.run(&["show", &format!("{}:one", names[3])]), "try 4");
+    repository.run(&["gc", "--quiet", "--prune=now"]);
+    assert_eq!(repository.run(&["show", &format!("{}:one", names[3])]), "try 4");
 }
 
 #[test]
 fn what_is_too_large_or_a_repository_of_its_own_stays_in_the_work_tree_and_is_named() {
-    let it = ScratchRepository::new();
-    it.commit("one");
-    let large = fs::File::create(it.folder.path().join("large")).unwrap();
+    let repository = ScratchRepository::new();
+    repository.commit("one");
+    let large = fs::File::create(repository.folder.path().join("large")).unwrap();
     large.set_len((64 << 20) + 1).unwrap();
-    it.write("small", "x");
-    let inner = it.folder.path().join("inner");
+    repository.write("small", "x");
+    let inner = repository.folder.path().join("inner");
     fs::create_dir(&inner).unwrap();
     plain(&inner, &["init", "--quiet"]);
     fs::write(inner.join("file"), "x").unwrap();
-    let kept = it.git.keep(&unfinished(1)).unwrap().unwrap();
+    let kept = repository.git.keep(&unfinished(1)).unwrap().unwrap();
     assert_eq!(kept.left_out, ["inner/", "large"].map(PathBuf::from));
-    assert_eq!(it.run(&["ls-tree", "-r", "--name-only", &kept.name]), "one\nsmall");
+    assert_eq!(repository.run(&["ls-tree", "-r", "--name-only", &kept.name]), "one\nsmall");
 }
 
 #[test]
 fn the_middle_of_a_merge_with_conflicts_is_kept_and_stays_one() {
-    let it = ScratchRepository::new();
-    it.commit("one");
-    it.run(&["switch", "--quiet", "--create", "other"]);
-    it.write("one", "theirs");
-    it.run(&["commit", "--quiet", "--all", "--message", "theirs"]);
-    it.run(&["switch", "--quiet", "main"]);
-    it.write("one", "ours");
-    it.run(&["commit", "--quiet", "--all", "--message", "ours"]);
-    let merge =
-        Command::new("git").arg("-C").arg(it.folder.path()).args(["merge", "other"]).output();
+    let repository = ScratchRepository::new();
+    repository.commit("one");
+    repository.run(&["switch", "--quiet", "--create", "other"]);
+    repository.write("one", "theirs");
+    repository.run(&["commit", "--quiet", "--all", "--message", "theirs"]);
+    repository.run(&["switch", "--quiet", "main"]);
+    repository.write("one", "ours");
+    repository.run(&["commit", "--quiet", "--all", "--message", "ours"]);
+    let merge = Command::new("git")
+        .arg("-C")
+        .arg(repository.folder.path())
+        .args(["merge", "other"])
+        .output();
     assert!(!merge.unwrap().status.success());
-    let before = what_is_the_persons(&it);
-    let name = kept(&it.git, 1).unwrap();
-    assert_eq!(what_is_the_persons(&it), before);
-    assert!(it.run(&["show", &format!("{name}:one")]).contains("<<<<<<<"));
-    assert!(it.git.in_the_middle_of().is_some());
+    let before = what_is_the_persons(&repository);
+    let name = kept(&repository.git, 1).unwrap();
+    assert_eq!(what_is_the_persons(&repository), before);
+    assert!(repository.run(&["show", &format!("{name}:one")]).contains("<<<<<<<"));
+    assert!(repository.git.in_the_middle_of().is_some());
 }

@@ -65,15 +65,21 @@ mod tests {
              \tgit config --global --add safe.directory '/a b'\n"
         );
         let of = |said: &str| UnreadRepository::of(PathBuf::from("/a/.git"), said);
-        let it = of(&said);
-        assert!(it.said.starts_with("fatal: detected dubious ownership"), "{it:?}");
-        assert!(!it.said.contains(&key) && it.said.ends_with("�[31m'"), "{it:?}");
-        assert_eq!(it.remedy.as_deref(), Some("git config --global --add safe.directory '/a b'"));
+        let unread = of(&said);
+        assert!(unread.said.starts_with("fatal: detected dubious ownership"), "{unread:?}");
+        assert!(!unread.said.contains(&key) && unread.said.ends_with("�[31m'"), "{unread:?}");
+        assert_eq!(
+            unread.remedy.as_deref(),
+            Some("git config --global --add safe.directory '/a b'")
+        );
         let longer = said.replace("/a b", &"b".repeat(300));
-        assert_eq!((of(&longer).remedy, of(&longer).said), (None, it.said));
+        assert_eq!((of(&longer).remedy, of(&longer).said), (None, unread.said));
         // In another language, and without a word.
-        let it = of("\nSchwerwiegend: kein Git-Repository: /x\nmehr");
-        assert_eq!((it.said.as_str(), it.remedy), ("Schwerwiegend: kein Git-Repository: /x", None));
+        let unread = of("\nSchwerwiegend: kein Git-Repository: /x\nmehr");
+        assert_eq!(
+            (unread.said.as_str(), unread.remedy),
+            ("Schwerwiegend: kein Git-Repository: /x", None)
+        );
         assert_eq!(of("").said, "it says nothing");
         assert_eq!(of(&"x".repeat(5_000)).said.chars().count(), SAID);
     }

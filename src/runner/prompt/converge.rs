@@ -6,7 +6,7 @@ use super::documents;
 use super::material::Material;
 use crate::feature::converge::ConvergeCommand;
 
-/// Writes what is asked of the agent: the command by its file, which every agent program can read.
+/// Asks the agent for the command by its file, which every agent program can read.
 pub fn write(text: &mut String, material: &Material<'_>, command: &ConvergeCommand) {
     let folder = documents::shown(material.change, &material.change.folder);
     let list = material.tasks.map(|path| documents::shown(material.change, path));

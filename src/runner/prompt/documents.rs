@@ -1,4 +1,4 @@
-//! The documents of a change in a prompt: whole while they are short, by path and beginning when they are not.
+//! The documents of a change in a prompt: short ones in full, long ones by path and beginning.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -17,35 +17,35 @@ use crate::system::names;
 use crate::text;
 use crate::world::{self, Deadline};
 
-/// How long a document is read again that is empty: an editor may be writing it.
+/// The time in which an empty document is read again: an editor may be writing it.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The most that is read of a document, in bytes: the task list is one.
+/// Bytes read of a document: the task list is one.
 const MOST: u64 = task_list::MOST;
-/// The most of the proposal that is quoted, in bytes.
+/// Bytes quoted of the proposal.
 const PROPOSAL: usize = 32 << 10;
-/// The most of every other document that is quoted whole, in bytes.
+/// Bytes of any other document that is quoted in full.
 const OTHER: usize = 8 << 10;
-/// What is quoted of a document that is longer, in bytes.
+/// Bytes quoted of a longer document.
 const BEGINNING: usize = 2 << 10;
-/// The most open tasks of a long list that are named.
+/// Open tasks of a long list that are named.
 const OPEN: usize = 20;
-/// The most further documents that are named.
+/// Further documents that are named.
 const NAMED: usize = 40;
-/// How many folders deep further documents are looked for.
+/// Levels of folders that are searched for further documents.
 const DEEPEST: usize = 3;
-/// The most entries of one folder that are looked at.
+/// Entries of one folder that are looked at.
 const MOST_ENTRIES: usize = 1_000;
-/// The most characters of a task's title.
+/// Characters of a task's title.
 const TITLE: usize = 160;
 
-/// A change's documents in the order in which the prompt names them.
+/// A change's documents, in the order of the prompt.
 pub struct Documents<'a> {
     change: &'a Change,
     primary: PathBuf,
     others: Vec<Document>,
-    /// Documents that are only named.
+    /// Only named.
     more: Vec<PathBuf>,
-    /// What was read from the task list just now, `None` where it is to be read.
+    /// The task list, if it was just read.
     pub list: Option<&'a TaskFile>,
 }
 
@@ -56,7 +56,7 @@ struct Document {
 }
 
 impl<'a> Documents<'a> {
-    /// The documents that are there.
+    /// The existing documents.
     pub fn of(change: &'a Change, tasks: Option<&Path>) -> Self {
         let mut others = Vec::new();
         let mut add = |what, path: PathBuf, is_list| {
@@ -81,17 +81,17 @@ impl<'a> Documents<'a> {
         Self { change, primary, others, more, list: None }
     }
 
-    /// Writes the documents into a prompt; an error when the proposal cannot be read.
+    /// An error if the proposal cannot be read.
     pub fn quote(&self, text: &mut String) -> Result<()> {
         let read_now = || read(self.change, &self.primary);
         let (mut found, deadline) = (read_now(), Deadline::after(PATIENCE));
-        while found.as_ref().is_ok_and(|it| it.trim().is_empty()) && !deadline.is_over() {
+        while found.as_ref().is_ok_and(|text| text.trim().is_empty()) && !deadline.is_over() {
             world::pause(PATIENCE / 60);
             found = read_now();
         }
         let proposal = match found {
             Ok(proposal) if !proposal.trim().is_empty() => proposal,
-            // A feature may live from its list alone.
+            // A feature may have nothing but its list.
             Err(Problem::Missing)
                 if self.change.kind == ChangeKind::SpecKit && !self.others.is_empty() =>
             {
@@ -140,7 +140,7 @@ impl<'a> Documents<'a> {
         }
     }
 
-    /// Writes only the documents' names into a prompt, for an agent that has read them.
+    /// Names the documents for an agent that has read them.
     pub fn name(&self, text: &mut String) {
         text.push_str("\n# The documents\n\n");
         let _ = writeln!(text, "- The proposal: `{}`", shown(self.change, &self.primary));
@@ -153,7 +153,7 @@ impl<'a> Documents<'a> {
     /// A line for each document.
     pub fn described(&self) -> Vec<String> {
         let first = ("The proposal", &self.primary, PROPOSAL);
-        let others = self.others.iter().map(|it| (it.what, &it.path, OTHER));
+        let others = self.others.iter().map(|document| (document.what, &document.path, OTHER));
         let line = |(what, path, most): (&str, &PathBuf, usize)| {
             let part = match read(self.change, path) {
                 Ok(content) if content.len() <= most => "whole".to_owned(),
@@ -185,7 +185,7 @@ impl<'a> Documents<'a> {
         );
     }
 
-    /// Writes the state of a list that is too long to be quoted at every iteration.
+    /// The state of a list that is too long to be quoted at every iteration.
     fn open_tasks(&self, text: &mut String, path: &Path, content: &str) {
         let parsed = || Cow::Owned(TaskList::parse(content.as_bytes()));
         let list = self.list.map_or_else(parsed, |file| Cow::Borrowed(&file.list));
@@ -204,7 +204,7 @@ impl<'a> Documents<'a> {
     }
 }
 
-/// The other documents of a change: those that spec-kit's plan leaves, and the deltas of the specs.
+/// Documents of spec-kit's plan, and deltas of the specs.
 fn more_documents(change: &Change) -> Vec<PathBuf> {
     let (files, folder): (&[&str], &str) = match change.kind {
         ChangeKind::SpecKit => (&["research.md", "data-model.md", "quickstart.md"], "contracts"),
@@ -216,7 +216,7 @@ fn more_documents(change: &Change) -> Vec<PathBuf> {
     more
 }
 
-/// The files in a folder and below it, by name, hidden ones and links left out.
+/// Files in a folder and below, by name, without hidden ones and links.
 fn files_below(folder: &Path, levels: usize) -> Vec<PathBuf> {
     let is_shown = |entry: &DirEntry| {
         entry
@@ -242,12 +242,12 @@ fn files_below(folder: &Path, levels: usize) -> Vec<PathBuf> {
     found
 }
 
-/// A path as a prompt names it: relative to the work tree where it is in it.
+/// The path for a prompt: relative to the work tree if it is inside.
 pub fn shown(change: &Change, path: &Path) -> String {
     names::with_slashes(path.strip_prefix(&change.worktree).unwrap_or(path))
 }
 
-/// The text of a document; links must not lead out of the project or its work tree.
+/// A document's text. A link out of the project or its work tree is refused.
 fn read(change: &Change, path: &Path) -> Result<String, Problem> {
     let folder = path.parent().unwrap_or(&change.folder);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -257,7 +257,7 @@ fn read(change: &Change, path: &Path) -> Result<String, Problem> {
     Ok(String::from_utf8_lossy(&content.bytes).into_owned())
 }
 
-/// The first lines of a text, at most this many bytes.
+/// The first lines, in at most `most` bytes.
 fn beginning(text: &str, most: usize) -> &str {
     let mut end = most.min(text.len());
     while !text.is_char_boundary(end) {

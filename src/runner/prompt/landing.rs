@@ -1,4 +1,4 @@
-//! What an iteration is asked to leave when a limit is near, and what the next loop makes of it.
+//! The request for a handoff near a limit, and the rule on an earlier loop's handoff.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use super::material::Material;
 use crate::engine::NearLimit;
 use crate::feature::HANDOFF;
 
-/// Writes what the iteration leaves for the next loop; nothing where no limit is near.
+/// Asks for a handoff; writes nothing if no limit is near.
 pub fn write(text: &mut String, material: &Material<'_>) {
     let Some(near) = material.near_limit else { return };
     let which = match near {
@@ -34,7 +34,7 @@ pub fn write(text: &mut String, material: &Material<'_>) {
     );
 }
 
-/// Writes the rule on the handoff of an earlier loop; nothing where there is none.
+/// Writes the rule on an earlier loop's handoff; nothing without one.
 pub fn write_rule(text: &mut String, material: &Material<'_>) {
     let path = material.change.folder.join(HANDOFF);
     if path.is_file() {

@@ -1,4 +1,4 @@
-//! What the prompt of an iteration is made of.
+//! The contents of an iteration's prompt.
 
 use std::path::Path;
 
@@ -9,37 +9,34 @@ use crate::feature::converge::ConvergeCommand;
 use crate::runner::options::DoneWhen;
 use crate::runner::target::{Change, SpecKitRules};
 
-/// What the prompt of an iteration is made of.
 #[derive(Clone, Debug)]
 pub struct Material<'a> {
-    /// The change with its proposal, design, tasks and module.
+    /// The change, with its proposal, design, tasks and module.
     pub change: &'a Change,
     /// The person's own words.
     pub task: &'a str,
-    /// What `--add-context` added, empty for nothing.
+    /// Words of `--add-context`; empty for none.
     pub context: &'a str,
-    /// The contract.
     pub contract: &'a Contract,
-    /// What counts as done.
     pub done: DoneWhen,
-    /// The iteration, from 1.
+    /// From 1.
     pub iteration: u32,
-    /// What was missing at the end of the last iteration, empty in the first one.
+    /// What was missing at the end of the last iteration; empty in the first.
     pub missing: &'a [Shortfall],
-    /// What the driver has to add: a time limit that cut the last one short, tools that were denied.
+    /// The driver's remarks: a time limit that cut the last iteration short, denied tools.
     pub remarks: &'a [String],
-    /// The limit that this iteration may reach, and that it is to leave a handoff; `None` where none is near.
+    /// The limit that this iteration may reach, for which it leaves a handoff.
     pub near_limit: Option<NearLimit>,
-    /// The file that holds the task list, `None` where there is none.
+    /// The file with the task list.
     pub tasks: Option<&'a Path>,
-    /// What was read from it just now, `None` where it is to be read.
+    /// The list, if it was just read.
     pub list: Option<&'a TaskFile>,
-    /// The converge command of spec-kit, where the iteration runs that and nothing else; `None` for every other one.
+    /// Spec-kit's converge command, if the iteration runs that and nothing else.
     pub converge: Option<&'a ConvergeCommand>,
-    /// Whether the agent continues with its last session and knows the change already.
+    /// The agent continues its last session, and knows the change.
     pub resumed: bool,
-    /// How well a task has to be proved for its tick to count.
+    /// The proof that a tick needs to count.
     pub proof: LeastProof,
-    /// What spec-kit asks for around the change.
+    /// Spec-kit's rules for the change.
     pub spec_kit: &'a SpecKitRules,
 }

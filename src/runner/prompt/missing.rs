@@ -1,4 +1,4 @@
-//! What kept the last iteration from being the last one, for the next.
+//! What kept the last iteration from being the last one.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use crate::engine::Shortfall;
 use crate::engine::promise::marker;
 use crate::session::messages::shortfall::{Reader, explain};
 
-/// Writes what was missing and the driver's remarks; nothing when there is nothing.
+/// Writes what was missing, and the driver's remarks.
 pub fn write(text: &mut String, material: &Material<'_>) {
     let promise = material.contract.token.as_deref().map(marker);
     let reader = Reader {

@@ -23,10 +23,10 @@ use documents::Documents;
 
 pub use material::Material;
 
-/// The prompt; an error when the proposal cannot be read.
+/// The prompt. An error if the proposal cannot be read.
 ///
-/// The person's words and the added ones are in it unchanged; only a NUL, which no argument
-/// can carry, becomes `U+FFFD`. The same material gives the same text.
+/// The person's words are unchanged, except for a NUL, which no argument can carry: it becomes `U+FFFD`. The same
+/// material gives the same text.
 pub fn prompt(material: &Material<'_>) -> Result<String> {
     let mut text = String::new();
     opening(&mut text, material);
@@ -52,7 +52,7 @@ pub fn prompt(material: &Material<'_>) -> Result<String> {
     Ok(text.replace('\0', "\u{fffd}"))
 }
 
-/// The files that a prompt is made of, with what becomes of each: whole, its beginning, or its name.
+/// The prompt's files, each with its treatment: in full, its beginning, or its name.
 pub fn files(change: &Change, tasks: Option<&Path>) -> Vec<String> {
     Documents::of(change, tasks).described()
 }
@@ -122,7 +122,7 @@ fn rules(text: &mut String, material: &Material<'_>) {
     );
 }
 
-/// What spec-kit asks for around the work.
+/// Spec-kit's rules around the work.
 fn around(text: &mut String, rules: &SpecKitRules) {
     let typed = |commands: &[String]| ["/", &commands.join(", /")].concat();
     let hooks = &rules.hooks;
@@ -150,7 +150,7 @@ fn around(text: &mut String, rules: &SpecKitRules) {
     }
 }
 
-/// What ends the loop: the promise, and the checks.
+/// The ways to end the loop: the promise, and the checks.
 fn ending(text: &mut String, material: &Material<'_>) {
     if let Some(token) = &material.contract.token {
         let marker = marker(token);

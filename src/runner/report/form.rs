@@ -13,6 +13,7 @@ use crate::forms::plain::{JsonTime, dollars, words};
 use crate::forms::proofs::ProofsForm;
 use crate::forms::runner::{AgentShareForm, RunnerForm};
 use crate::runner::state::{AgentShare, Iteration, LoopState, Past, time_of};
+use crate::runner::summary::killed;
 use crate::session::report::session_loop::LoopFormState;
 use crate::store::names::{PromiseState, VerdictName};
 use crate::world::WallTime;
@@ -116,12 +117,13 @@ impl RunnerReport {
         pause.into_iter().chain(doing.filter(|_| self.is_alive())).collect()
     }
 
-    fn next(&self) -> Option<String> {
+    /// What a person does next.
+    pub fn next(&self) -> Option<String> {
         let change = &self.change_id;
         Some(match self.is {
             LoopFormState::Paused => format!("spool resume --change {change}"),
             LoopFormState::Live => format!("nothing; `spool stop --change {change}` ends the loop"),
-            LoopFormState::Dead => "run the same command again: it continues this loop".to_owned(),
+            LoopFormState::Dead => killed::NEXT.to_owned(),
             _ => return words(&self.next_step()),
         })
     }

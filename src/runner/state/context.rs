@@ -1,4 +1,4 @@
-//! `context.md`: what `--add-context` says to the iterations to come.
+//! `context.md`: words of `--add-context` for the next iterations.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,24 +10,24 @@ use crate::store::lock::Lock;
 use crate::store::read::{self, Problem};
 use crate::store::write::{Flush, remove_if_there, remove_leftovers, write_private};
 
-/// The most that may be added to the prompts, in bytes.
+/// Bytes that may be added to the prompts.
 pub const MOST: usize = 256 << 10;
-/// How long to wait for someone else who adds at the same time.
+/// The time to wait for another program that adds words.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The added words of one change; works while a runner runs and while none does.
+/// The added words of one change, with or without a running loop.
 #[derive(Clone, Debug)]
 pub struct Context {
     folder: PathBuf,
 }
 
 impl Context {
-    /// The context that is in this state folder (see `make_state_folder`).
+    /// `folder` is a state folder (see `make_state_folder`).
     pub fn of(folder: &Path) -> Self {
         Self { folder: folder.to_owned() }
     }
 
-    /// What was added, unchanged, with a blank line between additions; empty for nothing.
+    /// The words unchanged, with a blank line between additions; empty for none.
     pub fn read(&self) -> Result<String> {
         let path = self.path();
         must_be_free_or_a_file(&path)?;
@@ -42,7 +42,7 @@ impl Context {
         }
     }
 
-    /// Adds words; the next iteration gets them.
+    /// Adds words for the next iteration.
     pub fn add(&self, words: &str) -> Result<()> {
         if words.trim().is_empty() {
             bail!("there are no words to add\ngive them as in `--add-context \"use port 8081\"`");
@@ -66,7 +66,7 @@ impl Context {
         write_private(&path, text.as_bytes(), Flush::ToDisk).map_err(|error| at(&path, &error))
     }
 
-    /// Takes all of it away; an error when that cannot be done.
+    /// Removes all words.
     pub fn clear(&self) -> Result<()> {
         let _lock = self.lock()?;
         let path = self.path();

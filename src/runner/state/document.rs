@@ -9,41 +9,41 @@ use serde_json::{Map, Value};
 
 use super::loop_state::{Iteration, LoopState};
 
-/// The most that is read of either state file, in bytes.
+/// Bytes read of either state file.
 pub(super) const MOST: u64 = 32 << 20;
-/// The most iterations that the file holds; the older ones are in the history only. The file is written
-/// whole twice an iteration, so that this is what a long loop pays for each.
+/// Iterations in the file; older ones are in the history only. The whole file is written twice in each iteration, and a
+/// long loop pays for its size.
 pub const MOST_ITERATIONS: usize = 200;
-/// The most that their lines may take, in bytes.
+/// Bytes of their lines.
 pub const MOST_BYTES: usize = 1 << 20;
-/// The fields that are not the state's own.
+/// Fields beside those of the state.
 const OURS: [&str; 3] = [ITERATIONS, LEFT_OUT, RUNNING];
 const ITERATIONS: &str = "iterations";
 const LEFT_OUT: &str = "iterations_left_out";
 const RUNNING: &str = "running_iteration";
 
-/// The iterations of this run that have ended, oldest first, a line each.
+/// Ended iterations of this run, oldest first, a line each.
 #[derive(Debug, Default)]
 pub(super) struct EndedIterations {
     lines: VecDeque<String>,
     left_out: u64,
 }
 
-/// What a file of ours, or of another program, held.
+/// The content of a state file, of ours or of another program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ReadState {
-    /// The state, as far as it could be understood.
+    /// The state, as far as it was understood.
     pub state: LoopState,
-    /// The iteration that `state.json` shows as running.
+    /// The iteration that runs by `state.json`.
     pub running: Option<Iteration>,
-    /// The iterations, as far as they could be understood.
+    /// The iterations, as far as they were understood.
     pub iterations: Vec<Iteration>,
-    /// How many more there were.
+    /// The number of iterations that are not in the file.
     pub left_out: u64,
 }
 
 impl EndedIterations {
-    /// Takes in the next one; the oldest go when there are too many.
+    /// Adds an iteration; the oldest ones go if there are too many.
     pub fn push(&mut self, iteration: &Iteration) -> io::Result<()> {
         self.lines.push_back(serde_json::to_string(iteration)?);
         let mut bytes: usize = self.lines.iter().map(String::len).sum();
@@ -54,20 +54,19 @@ impl EndedIterations {
         Ok(())
     }
 
-    /// Counts iterations that are not here.
     pub fn leave_out(&mut self, count: u64) {
         self.left_out += count;
     }
 }
 
-/// Returns `state.json` and `loop-state.json`.
+/// `state.json` and `loop-state.json`.
 pub(super) fn written(
     state: &LoopState,
     ended: &EndedIterations,
     running: Option<&Iteration>,
 ) -> io::Result<[String; 2]> {
     let fields = serde_json::to_string_pretty(state)?;
-    // What is not the state's own comes after its last field, before the brace.
+    // The other fields come behind the state's last one, before the brace.
     let fields = fields.strip_suffix("\n}").unwrap_or(&fields);
     let running = running.map(serde_json::to_string).transpose()?;
     let lines: Vec<&str> = ended.lines.iter().chain(&running).map(String::as_str).collect();
@@ -83,11 +82,11 @@ pub(super) fn written(
     ])
 }
 
-/// What a state file says, no matter who wrote it; an error in words when it is no such file.
+/// The content of a state file, whoever wrote it. An error in words for any other file.
 pub(super) fn parse(bytes: &[u8]) -> Result<ReadState, String> {
     let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     let Value::Object(mut fields) = value else { return Err("it holds no JSON object".to_owned()) };
-    if !["change_id", "worktree_name", "iterations"].iter().any(|it| fields.contains_key(*it)) {
+    if !["change_id", "worktree_name", "iterations"].iter().any(|name| fields.contains_key(*name)) {
         return Err("it is the file of another program".to_owned());
     }
     let list = fields.remove(ITERATIONS);
@@ -109,14 +108,14 @@ pub(super) fn parse(bytes: &[u8]) -> Result<ReadState, String> {
     })
 }
 
-/// Takes out fields that would stand twice in the file.
+/// Removes fields that would stand in the file twice.
 pub(super) fn without_ours(more: &mut Map<String, Value>) {
     for name in OURS {
         more.remove(name);
     }
 }
 
-/// The value as far as it can be understood: a field of another type than ours counts as missing.
+/// The fields that are understood: a field of another type counts as missing.
 fn lenient<T: DeserializeOwned + Default + Serialize>(fields: Map<String, Value>) -> T {
     if let Ok(value) = serde_json::from_value(Value::Object(fields.clone())) {
         return value;

@@ -1,4 +1,4 @@
-//! `.spool/.state/ralph/<change>/`: where it is, how it is made, and what may not be in its place.
+//! `.spool/.state/ralph/<change>/`: its place, how it is made, and what is refused in its place.
 
 use std::fmt;
 use std::fs;
@@ -14,23 +14,22 @@ use crate::store::write::{
 };
 use crate::system::files::real_path;
 
-/// The most entries that are read of the folder with all states.
+/// Entries read of the folder with all states.
 const MOST: usize = 10_000;
-/// The longest id that a change may have, in bytes: with what is added to it, it still names a file.
+/// Bytes of a change's id: with its additions, it still names a file.
 const LONGEST: usize = 200;
 
-/// The folder in which the loop of a change keeps its state.
+/// The folder with the state of a change's loop.
 pub fn state_folder(root: &Path, change: &str) -> PathBuf {
     states_folder(root).join(change)
 }
 
-/// The folder that holds the state of all changes of a project.
+/// The folder with the states of all changes.
 pub fn states_folder(root: &Path) -> PathBuf {
     root.join(".spool").join(".state").join("ralph")
 }
 
-/// Returns whether the id of a change can name a folder and nothing else: no `/`, no leading `.` or `-`,
-/// no control characters, at most 200 bytes.
+/// The id can name a folder and nothing else: no `/`, no leading `.` or `-`, no control characters, at most 200 bytes.
 pub fn is_change_id(id: &str) -> bool {
     !id.is_empty()
         && id.len() <= LONGEST
@@ -39,8 +38,8 @@ pub fn is_change_id(id: &str) -> bool {
         && crate::text::is_plain(id)
 }
 
-/// The real path of the state folder of a change, made where it is missing; nothing is made
-/// outside of the project, whatever links are in the way.
+/// The real path of a change's state folder, made if missing. Nothing is made outside of the project, through whatever
+/// links.
 pub fn make_state_folder(root: &Path, change: &str) -> Result<PathBuf> {
     check_id(change)?;
     let root = real_path(root).with_context(|| format!("`{}`", root.display()))?;
@@ -57,7 +56,7 @@ pub fn make_state_folder(root: &Path, change: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// The state folder of a change as it is, `None` when there is none.
+/// `None` if there is no state folder.
 pub fn find_state_folder(root: &Path, change: &str) -> Result<Option<PathBuf>> {
     check_id(change)?;
     let folder = state_folder(root, change);
@@ -73,7 +72,7 @@ pub fn find_state_folder(root: &Path, change: &str) -> Result<Option<PathBuf>> {
     }
 }
 
-/// The changes of a project whose loops have left a state, in the order of their names.
+/// Changes whose loops have left a state, by name.
 pub fn changes_with_state(root: &Path) -> Vec<String> {
     let found = read::entries(&states_folder(root), MOST);
     let folders =
@@ -84,7 +83,7 @@ pub fn changes_with_state(root: &Path) -> Vec<String> {
     changes
 }
 
-/// Makes a folder where it is missing and returns its real path, which lies inside of `root`.
+/// Makes a folder if missing. The result: its real path, inside of `root`.
 pub(super) fn make(root: &Path, folder: &Path) -> Result<PathBuf> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(at(folder, &error)),
@@ -92,7 +91,7 @@ pub(super) fn make(root: &Path, folder: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Does the same; only its owner may enter the folder.
+/// Makes a folder for the owner alone.
 pub(super) fn make_private(root: &Path, folder: &Path) -> Result<PathBuf> {
     make_private_folder(folder).map_err(|error| at(folder, &error))?;
     real_inside(root, folder)
@@ -105,7 +104,7 @@ fn real_inside(root: &Path, folder: &Path) -> Result<PathBuf> {
     }
 }
 
-/// An error when something is at this path that is not a plain file.
+/// An error if anything but a plain file is at this path.
 pub(super) fn must_be_free_or_a_file(path: &Path) -> Result<()> {
     match path.symlink_metadata() {
         Ok(meta) if !meta.is_file() => {
@@ -137,13 +136,13 @@ impl fmt::Display for Unwritten {
     }
 }
 
-/// The same error with the name of the file it is about, and what to do.
+/// The error with the file's name, and what to do.
 pub(super) fn at(path: &Path, error: &io::Error) -> anyhow::Error {
     let is_full = write::is_full(error);
     Unwritten { path: path.to_owned(), why: error.to_string(), is_full }.into()
 }
 
-/// Returns whether something could not be written only because its disk is full.
+/// Only a full disk kept a file from being written.
 pub(super) fn is_disk_full(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| match cause.downcast_ref::<Unwritten>() {
         Some(unwritten) => unwritten.is_full,

@@ -1,4 +1,4 @@
-//! `history.jsonl`: one line for every iteration of all runs, only ever appended to.
+//! `history.jsonl`: a line for each iteration of all runs, only ever appended to.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -9,26 +9,24 @@ use super::loop_state::Iteration;
 use crate::store::journal::behind_a_torn_one;
 use crate::store::read::{self, Problem};
 
-/// The most that is read from the end, in bytes.
+/// Bytes read from the end.
 const MOST: u64 = 8 << 20;
 
-/// One line: an iteration, and the run that it belongs to.
+/// An iteration, and the run it belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Past {
-    /// When its run was started: no two runs of a change have the same.
+    /// The start of the run: no two runs of a change have the same.
     pub run_started_at: String,
-    /// The iteration.
     #[serde(flatten)]
     pub iteration: Iteration,
 }
 
-/// The end of a history.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HistoryTail {
-    /// The last iterations, oldest first.
+    /// The oldest first.
     pub iterations: Vec<Past>,
-    /// How many lines among them could not be read.
+    /// Lines that could not be read.
     pub unread: usize,
 }
 
@@ -39,19 +37,18 @@ struct HistoryLine<'a> {
     iteration: &'a Iteration,
 }
 
-/// The line of an iteration.
 pub(super) fn line(run_started_at: &str, iteration: &Iteration) -> io::Result<Vec<u8>> {
     Ok(serde_json::to_vec(&HistoryLine { run_started_at, iteration })?)
 }
 
-/// The iterations of a run, of the history in a state folder; none where it cannot be read.
+/// The iterations of a run in a state folder; none if the history cannot be read.
 pub fn of_run(folder: &Path, started_at: &str) -> Vec<Iteration> {
     let past = tail(&folder.join("history.jsonl"), usize::MAX).unwrap_or_default();
-    let own = past.iterations.into_iter().filter(|it| it.run_started_at == started_at);
-    own.map(|it| it.iteration).collect()
+    let own = past.iterations.into_iter().filter(|past| past.run_started_at == started_at);
+    own.map(|past| past.iteration).collect()
 }
 
-/// The last iterations, at most `count` of them.
+/// The last iterations, at most `count`.
 pub fn tail(path: &Path, count: usize) -> Result<HistoryTail, Problem> {
     let (mut file, meta) = match read::open(path) {
         Ok(open) => open,
@@ -64,7 +61,7 @@ pub fn tail(path: &Path, count: usize) -> Result<HistoryTail, Problem> {
     file.take(MOST).read_to_end(&mut bytes)?;
     let mut whole = bytes.as_slice();
     if from > 0 {
-        // What the reading began in the middle of is not a line.
+        // The read may begin in the middle of a line.
         let begin = whole.iter().position(|byte| *byte == b'\n').map_or(whole.len(), |at| at + 1);
         whole = &whole[begin..];
     }

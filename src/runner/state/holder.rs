@@ -1,4 +1,4 @@
-//! Who runs a loop: the locks on a change and on a work tree, freed by the system when the runner dies.
+//! The holder of a loop: locks on a change and on a work tree, which the system frees when the runner dies.
 
 use std::fmt;
 use std::fs::{File, TryLockError};
@@ -19,44 +19,41 @@ use crate::store::read::{self, Problem};
 use crate::store::write::open_or_create;
 use crate::system::processes;
 
-/// How long to wait for a lock: one that only looks whether it is held has it for a moment.
+/// The time to wait for a lock: a program that only looks holds the lock for a moment.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// The file in which the holder of a change writes itself down: the lock itself where others may read it while it is held.
+/// The holder's note on itself: in the lock, or beside a lock that nobody can read while it is held.
 const WORDS: &str = if cfg!(windows) { "holder.json" } else { LOCK };
-/// The lock of a change, in its state folder.
+/// A change's lock, in its state folder.
 const LOCK: &str = "lock";
-/// The lock of a work tree, in its `.claude` folder, where no folder can be locked.
+/// A work tree's lock, in its `.claude` folder, if folders cannot be locked.
 const FILE: &str = "loop-state.lock";
-/// The most that is read of a lock's file, in bytes.
+/// Bytes read of a lock's file.
 const MOST: u64 = 4096;
 
-/// The runner that holds a lock, as it has written itself down.
+/// The runner that holds a lock, by its own note.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Holder {
-    /// Its process, 0 when it is not known.
+    /// Its process; 0 if unknown.
     pub pid: u32,
-    /// When it began, ISO 8601 with offset.
+    /// Its beginning, ISO 8601 with offset.
     pub since: String,
 }
 
 /// Why no second runner may begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockTaken {
-    /// The change that the first one works on, empty when it is not known.
+    /// The first runner's change; empty if unknown.
     pub change: String,
-    /// What both want.
     pub both: Both,
-    /// The first one.
+    /// The first runner.
     pub holder: Holder,
 }
 
 /// What two runners cannot have at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Both {
-    /// The change.
     Change,
-    /// The work tree.
     WorkTree,
 }
 
@@ -85,7 +82,7 @@ impl fmt::Display for LockTaken {
     }
 }
 
-/// Takes the lock of a runner on its change, or says who has it.
+/// An error says who has the lock.
 pub(super) fn lock_change(folder: &Path, change: &str, since: &str) -> Result<Lock> {
     let path = folder.join(LOCK);
     must_be_free_or_a_file(&path)?;
@@ -96,7 +93,7 @@ pub(super) fn lock_change(folder: &Path, change: &str, since: &str) -> Result<Lo
         }
         _ => at(&path, &error),
     })?;
-    // Written in place: a rename would leave the lock on a file that no name leads to.
+    // Written in place: a rename would leave the lock on a file without a name.
     let holder = Holder { pid: std::process::id(), since: since.to_owned() };
     let line = serde_json::to_vec(&holder)?;
     let words = folder.join(WORDS);
@@ -107,11 +104,11 @@ pub(super) fn lock_change(folder: &Path, change: &str, since: &str) -> Result<Lo
     Ok(lock)
 }
 
-/// Takes the lock of a runner on the `.claude` folder of its work tree; where another one has it, the error names whom the state
-/// `document` names.
+/// Locks the `.claude` folder of a work tree. If another runner has the lock, the error names that runner by
+/// `document`.
 ///
-/// The folder itself is locked, so that no further file appears in it. A file system that locks no
-/// folders (NFS, Windows) gets a file after all.
+/// The folder itself is locked, to add no file to it. A file system without locks on folders (NFS, Windows) gets a lock
+/// file.
 pub(super) fn lock_tree(claude: &Path, document: &Path) -> Result<Lock> {
     let lock = Lock::take_folder(claude, &claude.join(FILE), PATIENCE);
     lock.map_err(|error| match error.kind() {
@@ -120,12 +117,12 @@ pub(super) fn lock_tree(claude: &Path, document: &Path) -> Result<Lock> {
     })
 }
 
-/// Whether what was locked in this folder, or the folder itself, is still there.
+/// The locked file or folder is still in place.
 pub(super) fn is_locked(folder: &Path, lock: &Lock) -> bool {
     lock.is_on(folder) || [LOCK, FILE].iter().any(|name| lock.is_on(&folder.join(name)))
 }
 
-/// Who has the work tree, as far as `loop-state.json` says.
+/// The holder of the work tree, by `loop-state.json`.
 fn taken_tree(document: &Path) -> LockTaken {
     let state = read::read(document, STATE).ok().and_then(|content| parse(&content.bytes).ok());
     let state = state.map(|read| read.state).filter(|state| processes::is_alive(state.pid));
@@ -134,8 +131,8 @@ fn taken_tree(document: &Path) -> LockTaken {
     LockTaken { change: state.change_id, both: Both::WorkTree, holder }
 }
 
-/// Returns who runs the loop of a change at the moment, `None` when nobody does; an error when the lock cannot
-/// be opened, so that it is not known. Looks without waiting.
+/// The runner of a change's loop now; `None` for none. An error if the lock cannot be opened, and nobody knows. Never
+/// waits.
 pub fn holder(folder: &Path) -> io::Result<Option<Holder>> {
     let path = folder.join(LOCK);
     let refused = |why: &dyn fmt::Display| {
@@ -157,7 +154,7 @@ pub fn holder(folder: &Path) -> io::Result<Option<Holder>> {
     }
 }
 
-/// Who wrote itself down in a lock; nobody yet where it holds no such words.
+/// The holder by its own note; nobody yet if the lock has no note.
 fn written_holder(folder: &Path) -> std::result::Result<Holder, Problem> {
     let content = read::read(&folder.join(WORDS), MOST)?;
     Ok(serde_json::from_slice(&content.bytes).unwrap_or_default())

@@ -1,4 +1,4 @@
-//! The logs of the iterations, kept within bounds: a loop may run for weeks.
+//! The logs of iterations, kept within bounds: a loop may run for weeks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,26 +6,26 @@ use std::path::{Path, PathBuf};
 use crate::store::read;
 use crate::store::write::{LEFT_ALONE, remove_all_leftovers};
 
-/// The most bytes that all logs of a change may have, the newest aside.
+/// Bytes of all logs of a change, without the newest ones.
 pub const MOST: u64 = 1 << 30;
-/// The most entries that are read at once; those beyond are looked at the next time.
+/// Entries read at a time; the others wait for the next time.
 const ENTRIES: usize = 10_000;
-/// Logs that are kept whatever their size.
+/// Newest logs that are kept, whatever their size.
 const ALWAYS: usize = 20;
 
-/// Where the prompt of an iteration is kept that has this log.
+/// The prompt's file beside this log.
 pub fn prompt_beside(log: &str) -> PathBuf {
     Path::new(log).with_extension("prompt.md")
 }
 
-/// Removes the oldest logs in a folder, with the prompts beside them, until the rest has at most `most` bytes, and what a
-/// killed runner has left of a prompt.
+/// Removes the oldest logs and their prompts until at most `most` bytes are left, and a killed runner's leftovers of a
+/// prompt.
 ///
-/// Their names begin with the time of their run and continue with their number: that is their order.
+/// A name begins with the time of its run, then its number: that is the order.
 pub(super) fn prune(folder: &Path, most: u64) {
     remove_all_leftovers(folder, LEFT_ALONE);
     let entries = read::entries(folder, ENTRIES).entries.into_iter();
-    let is_log = |path: &PathBuf| path.extension().is_some_and(|it| it == "log");
+    let is_log = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "log");
     let found = entries.filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)));
     let found = found.filter(|(path, meta)| meta.is_file() && is_log(path));
     let mut logs: Vec<(PathBuf, u64)> = found.map(|(path, meta)| (path, meta.len())).collect();
@@ -36,7 +36,7 @@ pub(super) fn prune(folder: &Path, most: u64) {
         if all <= most {
             return;
         }
-        // One that cannot be removed is tried again the next time.
+        // Tried again the next time.
         let _ = fs::remove_file(path);
         let _ = fs::remove_file(path.with_extension("prompt.md"));
         all -= length;

@@ -1,4 +1,4 @@
-//! The words of the files: a loop's state, and one iteration (spec 001).
+//! A loop's state and an iteration, as in the files (spec 001).
 
 use std::time::Duration;
 
@@ -11,258 +11,240 @@ use crate::forms::spent::{Amount, Spent, in_dollars, micros};
 use crate::runner::options::DoneWhen;
 use crate::store::names::{PromiseState, VerdictName};
 
-/// Seconds that no loop needs to count which has done nothing but wait for so long.
+/// Seconds: a loop that only waited for so long need not be counted.
 const SHORT: f64 = 60.0;
 
-/// What a loop does that a person has paused; a reason may follow.
+/// The state of a paused loop; a reason may follow.
 pub const PAUSED: &str = "paused";
 
-/// The status of a loop (spec 001).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LoopStatus {
-    /// Being set up: no iteration has begun.
+    /// No iteration has begun.
     #[default]
     Starting,
-    /// At work, waiting or paused.
     Running,
-    /// The work is done.
     Done,
     /// A limit was reached, or a person is needed.
     Stuck,
-    /// Nothing changes any more.
     Stalled,
-    /// A person or a signal ended it, or its program died.
+    /// A person or a signal ended the loop, or its program died.
     Stopped,
 }
 
-/// A loop as its files show it; every field of spec 001 is there.
+/// A loop in its files, with every field of spec 001.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoopState {
     /// Version of this file's form.
     pub version: u32,
-    /// The change.
     pub change_id: String,
-    /// The same, under its older name.
+    /// The same as `change_id`, under its older name.
     pub worktree_name: String,
-    /// The state of the loop.
     pub status: LoopStatus,
-    /// The iteration that runs, or the last one, from 1 in each run; 0 before the first.
+    /// The running iteration, or the last one, from 1 in each run; 0 before the first.
     pub current_iteration: u32,
-    /// The last iteration that may run, 0 for no limit.
+    /// The last iteration; 0 for no limit.
     pub max_iterations: u32,
-    /// When this run was started, ISO 8601 with offset.
+    /// The start of this run, ISO 8601 with offset.
     pub started_at: String,
-    /// When this file was last written, ISO 8601 with offset.
+    /// The last write of this file, ISO 8601 with offset.
     pub updated_at: String,
-    /// When the loop ended, empty while it runs.
+    /// Empty while the loop runs.
     pub ended_at: String,
     /// The person's prompt.
     pub task: String,
     /// What counts as done.
     pub done_criteria: DoneWhen,
-    /// Iterations in a row without a commit that end the loop, 0 for none.
+    /// Iterations in a row without a commit that end the loop; 0 for none.
     pub stall_threshold: u32,
-    /// Minutes that an iteration may take, 0 for no limit.
+    /// Minutes for an iteration; 0 for no limit.
     pub iteration_timeout_min: f64,
-    /// Seconds that runners had this loop; a loop that was stopped and goes on counts on.
+    /// Seconds in which runners had this loop; a stopped loop that continues counts on.
     pub ran_seconds: f64,
-    /// Seconds beside that in which the runner was stopped, by Ctrl-Z.
+    /// Seconds beside these in which the runner was stopped by Ctrl-Z.
     #[serde(skip_serializing_if = "is_default")]
     pub stopped_seconds: f64,
     /// Tokens of all iterations of this run.
     pub total_tokens: u64,
-    /// Whether there are iterations whose use is not known.
+    /// The use of some iterations is unknown.
     #[serde(skip_serializing_if = "is_default")]
     pub tokens_unknown: bool,
-    /// Dollars that all iterations of this run cost, as far as it is known.
+    /// Known dollars of all iterations of this run.
     #[serde(skip_serializing_if = "is_default")]
     pub total_cost_usd: f64,
-    /// Whether a part of that is an estimate by the prices that a person gave.
+    /// A part of `total_cost_usd` is an estimate by a person's prices.
     #[serde(skip_serializing_if = "is_default")]
     pub cost_estimated: bool,
-    /// Whether there are iterations of which nothing tells the cost.
+    /// The cost of some iterations is unknown.
     #[serde(skip_serializing_if = "is_default")]
     pub cost_unknown: bool,
-    /// What each agent did, in the order in which they first worked.
+    /// Each agent's share, in the order of their first work.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<AgentShare>,
-    /// Tools that were denied in this run, each named once.
+    /// Tools denied in this run, each once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
-    /// In how many iterations tools were denied.
+    /// Iterations with denied tools.
     #[serde(skip_serializing_if = "is_default")]
     pub denied_iterations: u32,
-    /// The agent program.
     pub harness: String,
-    /// Its version, as far as it is known.
+    /// Empty if unknown.
     pub harness_version: String,
-    /// The model that was asked for, empty for the agent program's own choice.
+    /// The requested model; empty for the agent program's own choice.
     pub model: String,
-    /// The module of the change, empty for none.
+    /// Empty for none.
     pub module: String,
-    /// The process of the runner.
+    /// The runner's process.
     pub pid: u32,
-    /// The session of the last iteration.
+    /// The last iteration's session.
     pub session_id: String,
-    /// The checks that must pass.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
-    /// The command that tells a person of the end, empty for none.
+    /// The command that tells a person about the end; empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub notify: String,
-    /// The converge command of spec-kit that has to run before the end, empty for none.
+    /// Spec-kit's converge command, if it must run before the end; empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub converge: String,
-    /// Whether optional tasks count.
+    /// Optional tasks count.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub include_optional: bool,
-    /// What the loop does at the moment, in plain words: `iteration 3`, `paused`, `waiting for the usage limit`.
+    /// The loop's current action in plain words: `iteration 3`, `paused`, `waiting for the usage limit`.
     pub doing: String,
-    /// Seconds since the Unix epoch at which a waiting loop continues, 0 for none.
+    /// When a waiting loop continues, in seconds since the Unix epoch; 0 for no wait.
     pub waits_until: u64,
-    /// The name of the terminal reason, empty while it runs.
+    /// The name of the terminal reason; empty while the loop runs.
     pub reason: String,
-    /// Why it ended, in plain words.
+    /// Why the loop ended, in plain words.
     pub words: String,
-    /// The exit code of the runner, `None` while it runs.
+    /// `None` while the loop runs.
     pub exit_code: Option<u8>,
-    /// The ref that holds what the last try left, which did not come to its own end; empty for none.
+    /// The ref with the work of an unfinished last try; empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub kept_as: String,
-    /// The loop's memory.
     pub ledger: Ledger,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
 
-/// What one agent of a loop did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentShare {
-    /// The agent program.
     pub harness: String,
-    /// The model that it was asked for, empty for its own choice.
+    /// The requested model; empty for the program's own choice.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub model: String,
-    /// How often it was run.
+    /// Number of runs.
     pub runs: u32,
-    /// Tokens that it used, as far as they are known.
+    /// Known tokens.
     pub tokens: u64,
-    /// Whether a part of them is an estimate.
+    /// A part of `tokens` is an estimate.
     #[serde(skip_serializing_if = "is_default")]
     pub tokens_estimated: bool,
-    /// Whether there are runs whose tokens nothing reports.
+    /// The tokens of some runs are unknown.
     #[serde(skip_serializing_if = "is_default")]
     pub tokens_unknown: bool,
-    /// Dollars that it cost, as far as it is known.
+    /// Known dollars.
     #[serde(skip_serializing_if = "is_default")]
     pub cost_usd: f64,
-    /// Whether a part of that is an estimate by the prices that a person gave.
+    /// A part of `cost_usd` is an estimate by a person's prices.
     #[serde(skip_serializing_if = "is_default")]
     pub cost_estimated: bool,
-    /// Whether there are runs of which nothing tells the cost.
+    /// The cost of some runs is unknown.
     #[serde(skip_serializing_if = "is_default")]
     pub cost_unknown: bool,
 }
 
-/// One iteration, as history keeps it; without `ended` it is still running, or its runner was killed.
+/// An iteration of the history. Without `ended`, it still runs or its runner was killed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Iteration {
-    /// Its number, from 1 in each run.
+    /// From 1 in each run.
     pub n: u32,
-    /// When it began, ISO 8601 with offset.
+    /// ISO 8601 with offset.
     pub started: String,
-    /// When it ended, ISO 8601 with offset; for one that its runner did not outlive, the last sign of life.
+    /// ISO 8601 with offset; after a killed runner, the last sign of life.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
-    /// The commit on which it began, forty zeros before the first one, empty without a repository; from
-    /// it, commits are found even when the runner is killed.
+    /// The commit at the beginning; forty zeros before the first commit, empty without a repository. After a killed
+    /// runner, it tells the iteration's commits.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub head_at_start: String,
-    /// Whether the done criteria were met.
+    /// The done criteria were met.
     pub done_check: bool,
-    /// The commits made on this head, oldest first.
+    /// Commits on this head, oldest first.
     pub commits: Vec<String>,
-    /// Tokens used.
     pub tokens_used: u64,
-    /// Whether `tokens_used` is only an estimate.
+    /// `tokens_used` is an estimate.
     #[serde(skip_serializing_if = "is_default")]
     pub tokens_estimated: bool,
-    /// Whether nothing says what it used; `tokens_used` is 0 then.
+    /// The use is unknown, and `tokens_used` 0.
     #[serde(skip_serializing_if = "is_default")]
     pub tokens_unknown: bool,
-    /// Dollars that it cost, `None` where nothing tells.
+    /// `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// Whether that is an estimate by the prices that a person gave.
+    /// `cost_usd` is an estimate by a person's prices.
     #[serde(skip_serializing_if = "is_default")]
     pub cost_estimated: bool,
-    /// Whether a time limit cut it short.
+    /// A time limit cut the iteration short.
     #[serde(skip_serializing_if = "is_default")]
     pub timed_out: bool,
-    /// Whether it never came to its own end: its runner was stopped or killed in the middle.
+    /// The runner was stopped or killed in the middle.
     #[serde(skip_serializing_if = "is_default")]
     pub interrupted: bool,
-    /// Whether it was asked to leave a handoff, because a limit was near.
+    /// The agent was asked for a handoff, because a limit was near.
     #[serde(skip_serializing_if = "is_default")]
     pub handoff_asked: bool,
-    /// Seconds it took.
     pub seconds: f64,
-    /// Seconds beside that in which the runner was stopped, by Ctrl-Z.
+    /// Seconds beside these in which the runner was stopped by Ctrl-Z.
     #[serde(skip_serializing_if = "is_default")]
     pub stopped_seconds: f64,
-    /// The agent program's exit code, `None` when a signal ended it.
+    /// `None` after a signal.
     pub exit_code: Option<i32>,
-    /// Tool calls, `None` where nothing says.
+    /// `None` if unknown.
     pub tool_calls: Option<u64>,
-    /// Files that differ from what they were, at most 200 of them.
+    /// Changed files, at most 200.
     pub files: Vec<String>,
-    /// How many files differ in all.
+    /// The number of all changed files.
     pub files_changed: u64,
-    /// Tasks ticked in this iteration, by id.
+    /// Ids of tasks that were ticked in this iteration.
     pub tasks_ticked: Vec<String>,
-    /// Ticks that nothing proves and that were taken back, with why.
+    /// Unproved ticks that were taken back, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unproved: Vec<String>,
-    /// What became of the promise.
+    /// The fate of the promise.
     pub promise: PromiseState,
-    /// The verdict.
     pub verdict: VerdictName,
     /// Why, in plain words.
     pub words: String,
-    /// What went wrong with the agent program, empty for nothing.
+    /// What went wrong with the agent program; empty for nothing.
     pub failure: String,
-    /// How many of its tool calls were denied or failed.
+    /// Denied and failed tool calls.
     #[serde(skip_serializing_if = "is_default")]
     pub failed_calls: u64,
-    /// Tools that were denied.
+    /// Denied tools.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
-    /// The checks that ran.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckResult>,
-    /// The agent program's session.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub session_id: String,
-    /// The file with all that the agent program printed, relative to the state folder.
+    /// The file with the agent program's output, relative to the state folder.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub log: String,
-    /// How much of that file the agent program has printed, in bytes: what follows comes from checks and from git. 0 where
-    /// that is not known.
+    /// Bytes of that file by the agent program: checks and git wrote the rest. 0 if unknown.
     #[serde(skip_serializing_if = "is_default")]
     pub agent_log_bytes: u64,
-    /// The agent program that ran, as `--harness` names it.
+    /// By its name for `--harness`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub harness: String,
-    /// The model that answered, or the one that was asked for where the agent program does not say; empty where neither is
-    /// known.
+    /// The model that answered, or the requested one if the program does not say; empty if neither is known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub model: String,
-    /// The ref that holds what it left, where it did not come to its own end; empty for none.
+    /// The ref with the work of an unfinished iteration; empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub kept_as: String,
     /// Fields of another version, kept.
@@ -271,8 +253,8 @@ pub struct Iteration {
 }
 
 impl LoopState {
-    /// Returns whether the next runner goes on with what this loop has used: something stopped it, and it came to no end of its
-    /// own; `false` for one that has used nothing.
+    /// The next runner counts on: the loop was stopped, and did not end by itself. `false` for a loop that has used
+    /// nothing.
     pub fn goes_on(&self) -> bool {
         let was_stopped = match self.ledger.ended {
             None | Some(TerminalReason::Stopped) => self.status == LoopStatus::Stopped,
@@ -284,18 +266,18 @@ impl LoopState {
         was_stopped && (has_used || self.ran_seconds >= SHORT)
     }
 
-    /// Returns whether the next runner judges by what this loop began with: it goes on with it, or this one came to an end before
-    /// its work was done. What was ticked without a proof has none then either, and what was done without a tick is still its work.
+    /// The next runner judges by this loop's beginning: the loop goes on, or ended before its work was done. An
+    /// unproved tick stays unproved, and work without a tick stays its work.
     pub fn leaves_work(&self) -> bool {
         let is_over =
             [TerminalReason::Stopped, TerminalReason::Completed, TerminalReason::CorruptState];
         self.goes_on() || self.ledger.ended.as_ref().is_some_and(|end| !is_over.contains(end))
     }
 
-    /// Adds what an iteration used to the share of the agent that works.
+    /// Adds an iteration's use to the share of its agent.
     pub fn add_share(&mut self, iteration: &Iteration) {
         let (harness, model) = (&self.harness, &self.model);
-        let is_its = |it: &AgentShare| it.harness == *harness && it.model == *model;
+        let is_its = |share: &AgentShare| share.harness == *harness && share.model == *model;
         let known = self.agents.iter().position(is_its);
         let at = known.unwrap_or(self.agents.len());
         if known.is_none() {
@@ -311,7 +293,7 @@ impl LoopState {
         share.cost_unknown = cost.partial;
     }
 
-    /// Counts what an iteration used.
+    /// Counts an iteration's use.
     pub fn count(&mut self, iteration: &Iteration) {
         let Spent { tokens, cost } = self.spent().plus(iteration.spent());
         (self.total_tokens, self.tokens_unknown) = (tokens.value, tokens.partial);
@@ -319,7 +301,7 @@ impl LoopState {
         self.cost_unknown = cost.partial;
     }
 
-    /// Counts what a review used: the ledger never has it.
+    /// Counts the use of a review that was cut off, which the engine never sees.
     pub fn count_review(&mut self, Spent { tokens, cost }: Spent) {
         let ledger = &mut self.ledger;
         ledger.review_tokens = ledger.review_tokens.saturating_add(tokens.value);
@@ -329,24 +311,24 @@ impl LoopState {
         self.cost_unknown |= cost.partial;
     }
 
-    /// What all iterations of this run used and cost.
+    /// The use of all iterations of this run.
     pub fn spent(&self) -> Spent {
         let estimated = self.agents.iter().any(|share| share.tokens_estimated);
         let cost = (self.total_cost_usd, [self.cost_estimated, self.cost_unknown]);
         Spent::of((self.total_tokens, [estimated, self.tokens_unknown]), cost)
     }
 
-    /// What its reviews used and cost beside that.
+    /// The use of reviews, beside that of iterations.
     pub fn spent_on_reviews(&self) -> Spent {
         let Ledger { review_tokens, review_cost, review_cost_estimated, .. } = self.ledger;
         let cost = Amount { value: review_cost, estimated: review_cost_estimated, partial: false };
         Spent { tokens: Amount { value: review_tokens, ..Amount::default() }, cost }
     }
 
-    /// Returns this first state of a run with what an earlier run of the same loop has used.
+    /// This first state of a run, with the use of an earlier run of the loop.
     pub(super) fn going_on_from(self, earlier: &Self) -> Self {
         let mut ledger = earlier.ledger.going_on();
-        // The iteration in which it was stopped was never judged, and is spent.
+        // The iteration of the stop was never judged, and is spent.
         ledger.iterations = ledger.iterations.max(earlier.current_iteration);
         ledger.tokens = ledger.tokens.max(earlier.total_tokens);
         ledger.cost = ledger.cost.max(micros(earlier.total_cost_usd));
@@ -370,7 +352,6 @@ impl LoopState {
 }
 
 impl AgentShare {
-    /// What its runs used and cost.
     pub fn spent(&self) -> Spent {
         let cost = (self.cost_usd, [self.cost_estimated, self.cost_unknown]);
         Spent::of((self.tokens, [self.tokens_estimated, self.tokens_unknown]), cost)
@@ -378,19 +359,18 @@ impl AgentShare {
 }
 
 impl Iteration {
-    /// What it used and cost.
     pub fn spent(&self) -> Spent {
         let cost = [self.cost_estimated, self.cost_usd.is_none()];
         let cost = (self.cost_usd.unwrap_or_default(), cost);
         Spent::of((self.tokens_used, [self.tokens_estimated, self.tokens_unknown]), cost)
     }
 
-    /// Notes that it took this long by the clock on the wall, which has counted what stood still.
+    /// Sets the length by the wall clock, which counted the standstill, too.
     pub(super) fn took(&mut self, by_the_wall: Duration) {
         self.seconds = (in_seconds(by_the_wall) - self.stopped_seconds).max(0.0);
     }
 
-    /// Returns whether the agent program failed or was cut short in it, or a check failed; a usage limit is no failure.
+    /// The agent program failed or was cut short, or a check failed. A usage limit is no failure.
     pub fn has_failed(&self) -> bool {
         let is_bad = self.timed_out || self.interrupted || !self.failure.is_empty();
         let has_failed_check = self.checks.iter().any(|check| !check.passed);
@@ -399,18 +379,17 @@ impl Iteration {
 }
 
 impl LoopStatus {
-    /// Returns whether the loop has ended.
     pub fn is_over(self) -> bool {
         !matches!(self, Self::Starting | Self::Running)
     }
 
-    /// The word that the files use.
+    /// The word in the files.
     pub fn word(self) -> String {
         name_of(self)
     }
 }
 
-/// A length of time in seconds, to the millisecond.
+/// To the millisecond.
 pub(super) fn in_seconds(time: Duration) -> f64 {
     time.as_millis() as f64 / 1000.0
 }

@@ -1,4 +1,4 @@
-//! What a runner's loop writes down: `loop-state.json` (spec 001) and `.spool/.state/ralph/<change>/` (spec 004).
+//! The files of a runner's loop: `loop-state.json` (spec 001) and `.spool/.state/ralph/<change>/` (spec 004).
 
 mod context;
 mod document;
@@ -55,27 +55,25 @@ pub use self::recover::Recovered;
 pub use self::shares::{shares_in, with_shares};
 pub use self::time::{compact, iso, readable, time_of};
 
-/// The version that both files carry.
 pub const VERSION: u32 = 1;
-/// After how many bytes of logs the old ones are looked through: with many of them, that takes its time.
+/// Logged bytes after which old logs are looked through, which takes time if there are many.
 const PRUNED_EVERY: u64 = 64 << 20;
 
-/// The state files of one change, open for writing: the lock on change and work tree is held.
+/// A change's state files, open for writing, with the locks on change and work tree.
 ///
-/// Dropped in the middle of an iteration, they record it as interrupted, and the loop as stopped.
+/// Dropped within an iteration, they record the iteration as interrupted, and the loop as stopped.
 #[derive(Debug)]
 pub struct StateFiles {
-    /// What is in the files.
     pub state: LoopState,
     /// `.spool/.state/ralph/<change>/`, a real path.
     pub folder: PathBuf,
-    /// What a runner that was killed had left, `None` for nothing.
+    /// The remains of a killed runner.
     pub recovered: Option<Recovered>,
-    /// What the loop before this run came to.
+    /// The outcome of the loop before this run.
     pub earlier: EarlierLoop,
-    /// Files that could not be read and were renamed, so that nothing of them is lost.
+    /// Unreadable files that were renamed, so that nothing is lost.
     pub put_aside: Vec<PathBuf>,
-    /// That the disk was full, and for which file; `None` as long as there is room.
+    /// The file for which the disk was full, in words.
     full_disk: Option<String>,
     /// `<worktree>/.claude/loop-state.json`.
     document: PathBuf,
@@ -83,15 +81,15 @@ pub struct StateFiles {
     ended: EndedIterations,
     /// Lines of the history that are not written yet.
     unwritten: Vec<u8>,
-    /// The last iteration that was recorded, 0 for none: no second call records it again.
+    /// The last recorded iteration, which no second call records again; 0 for none.
     recorded: u32,
-    /// The log of the last iteration, `None` before the first.
+    /// The last iteration's log.
     last_log: Option<PathBuf>,
-    /// Bytes that were logged since the old logs were looked through.
+    /// Bytes logged since old logs were looked through.
     logged: u64,
-    /// How long this runner has had the loop.
+    /// The time of this runner.
     pub clock: Stopwatch,
-    /// How long earlier runners had it.
+    /// The time of earlier runners.
     ran_before: Duration,
     /// The project and the work tree, real paths.
     root: PathBuf,
@@ -100,33 +98,33 @@ pub struct StateFiles {
     change_lock: Lock,
 }
 
-/// What the loop before a run came to.
+/// The outcome of the loop before a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EarlierLoop {
-    /// There was none, or it ended and nothing of it counts.
+    /// None, or an end that changes nothing.
     #[default]
     None,
-    /// It was stopped, and this run goes on with what it has used.
+    /// The loop was stopped: this run counts on.
     GoesOn,
-    /// A limit ended it, and this run begins with whole budgets.
+    /// A limit ended the loop: this run begins with whole budgets.
     Used(TerminalReason),
 }
 
-/// What is on the disk when a runner comes.
+/// The files on the disk when a runner comes.
 struct OldFiles {
     state: Option<ReadState>,
     document: Option<ReadState>,
 }
 
 impl StateFiles {
-    /// The state files of a change, locked; an iteration that a killed runner left is recorded as
-    /// interrupted first. An error names the process that holds the lock.
+    /// Opens and locks a change's state files. An iteration of a killed runner is first recorded as interrupted. An
+    /// error names the process with the lock.
     pub fn open(change: &Change, state: LoopState) -> Result<Self> {
         Self::open_with(change, state, Counting::FromZero, |_, _| Spent::default())
     }
 
-    /// Does the same; `complete` fills in what is known of an iteration that a killed runner left: its commits, tokens and
-    /// costs, unless it has an end; it returns what a review in it has used.
+    /// As [`Self::open`]. `complete` fills in what is known of a killed runner's iteration without an end: commits,
+    /// tokens and costs. Its result: the use of a review in that iteration.
     pub fn open_with(
         change: &Change,
         mut state: LoopState,
@@ -159,7 +157,7 @@ impl StateFiles {
         };
         let last_run = found.state.as_ref().map(|old| old.state.started_at.clone());
         if last_run.as_ref() == Some(&state.started_at) {
-            // A run is known by its time: two that begin in the same millisecond are kept apart.
+            // A run is known by its start: two within one millisecond are kept apart.
             state.started_at =
                 iso(time_of(&state.started_at).unwrap_or(now).after(Duration::from_millis(1)));
         }
@@ -194,10 +192,10 @@ impl StateFiles {
         Ok(files)
     }
 
-    /// Writes the state down, whole; an iteration that runs stays in it.
+    /// Writes the state whole, with a running iteration.
     ///
-    /// The end of a loop goes to the disk at once. What is written on the way survives the program in
-    /// any case, and a power cut as far as the system has got.
+    /// The end of a loop goes to the disk at once. Earlier writes survive the program, and a power cut as far as the
+    /// system has written them.
     pub fn save(&mut self) -> Result<()> {
         self.with_room(Self::write_state)
     }
@@ -217,8 +215,8 @@ impl StateFiles {
             .map_err(|error| at(&self.document, &error))
     }
 
-    /// Makes the folders again that someone has taken away, an agent with `git clean` most often: what was
-    /// in them is gone, and the loop is not. Another runner may have come meanwhile; then it has the loop.
+    /// Makes removed folders again, mostly after an agent's `git clean`: their content is gone, but the loop goes on.
+    /// If another runner has come meanwhile, the loop is that runner's.
     fn put_back(&mut self) -> Result<()> {
         if !is_locked(&self.folder, &self.change_lock) || !is_real(&self.folder) {
             let folder = make_state_folder(&self.root, &self.state.change_id)?;
@@ -234,7 +232,7 @@ impl StateFiles {
         Ok(())
     }
 
-    /// An error where a folder of this loop leads elsewhere since it began: nothing is written there.
+    /// An error if one of the loop's folders leads elsewhere now: nothing is written there.
     fn is_where_it_was(&self, now: &Path, before: &Path) -> Result<()> {
         if now == before {
             return Ok(());
@@ -247,15 +245,15 @@ impl StateFiles {
         )
     }
 
-    /// Writes down that an iteration has begun: it is visible as an entry without `ended`. Called again
-    /// for the same iteration, it writes down what is known by then.
+    /// Writes down that an iteration has begun, as an entry without `ended`. A second call for the iteration adds what
+    /// is known by then.
     pub fn begin(&mut self, iteration: &Iteration) -> Result<()> {
         self.state.current_iteration = iteration.n;
         self.running = Some(Iteration { ended: None, ..iteration.clone() });
         self.save()
     }
 
-    /// Writes down how the running iteration ended, with the state as it is now.
+    /// Writes down the end of the running iteration, with the current state.
     pub fn end(&mut self, iteration: &Iteration) -> Result<()> {
         let iteration = self.as_begun(iteration);
         self.record(&iteration)?;
@@ -263,7 +261,7 @@ impl StateFiles {
         self.save()
     }
 
-    /// Takes back an iteration that does not count: history keeps its run, the list does not.
+    /// Takes back an iteration that does not count: the history keeps its run, the list does not.
     pub fn give_back(&mut self, iteration: &Iteration) -> Result<()> {
         let iteration = self.as_begun(iteration);
         self.write_later(&self.state.started_at.clone(), &iteration)?;
@@ -271,8 +269,8 @@ impl StateFiles {
         self.save()
     }
 
-    /// Writes down that this program stood still, in the state and in the iteration that runs. Written at
-    /// once: who counts later what a killed runner has used, counts from here.
+    /// Writes a standstill of this program into the state and the running iteration. Written at once: a later count of
+    /// a killed runner's use begins here.
     pub fn stood_still(&mut self, new: Duration) -> Result<()> {
         let seconds = in_seconds(new);
         self.state.stopped_seconds += seconds;
@@ -282,28 +280,28 @@ impl StateFiles {
         self.save()
     }
 
-    /// How long earlier runners had this loop, 0 for one that begins.
+    /// The time of earlier runners; 0 for a new loop.
     pub fn ran_before(&self) -> Duration {
         self.ran_before
     }
 
-    /// How long the loop has taken, with the time that earlier runners had it.
+    /// The time of the loop, with earlier runners.
     pub fn elapsed(&self) -> Duration {
         self.ran_before.saturating_add(self.clock.elapsed())
     }
 
-    /// The iteration that runs, as it was last written down.
+    /// The running iteration, as last written.
     pub fn running(&self) -> Option<&Iteration> {
         self.running.as_ref()
     }
 
-    /// Returns when the state was saved last, by the clock of the files; not known where the system does not say.
+    /// The last save, by the files' clock.
     pub fn saved_at(&self) -> FileTime {
         let saved = fs::metadata(self.folder.join("state.json"));
         saved.map(|meta| changed_at(&meta)).unwrap_or_default()
     }
 
-    /// Appends to the journal: one line in one write.
+    /// One line in one write.
     pub fn note(&mut self, entry: &Entry) -> Result<()> {
         self.with_room(|files| {
             files.put_back()?;
@@ -312,23 +310,22 @@ impl StateFiles {
         })
     }
 
-    /// Writes on a full disk once more, into the room that was kept free for the end.
+    /// Writes again on a full disk, into the room that was kept free for the end.
     fn with_room<T>(&mut self, mut write: impl FnMut(&mut Self) -> Result<T>) -> Result<T> {
         let done = write(self);
         if self.frees_room_for(&done) { write(self) } else { done }
     }
 
-    /// Returns whether something was not written because the disk is full, and the room that was kept free for the end is there
-    /// for it now.
+    /// A write failed on a full disk, and the room that was kept free for the end is free now.
     pub fn frees_room_for<T>(&mut self, done: &Result<T>) -> bool {
         done.as_ref().is_err_and(|error| self.fills_disk(error)) && self.frees_reserve()
     }
 
-    /// Returns whether the disk is full by this error; the loop ends then before its next step.
+    /// The error is a full disk: the loop ends before its next step.
     pub fn fills_disk(&mut self, error: &anyhow::Error) -> bool {
         let is_full = is_disk_full(error);
         if is_full && self.full_disk.is_none() {
-            // What happened to which file, without what to do.
+            // What happened to which file, without advice.
             let why = format!("{error:#}");
             let why = why.lines().next().unwrap_or_default();
             self.full_disk = Some(format!("the disk was full: {why}"));
@@ -336,30 +333,29 @@ impl StateFiles {
         is_full
     }
 
-    /// Returns in words that the disk was full, `None` where it was not.
+    /// The words about a full disk.
     pub fn full_disk(&self) -> Option<&str> {
         self.full_disk.as_deref()
     }
 
-    /// An error where the disk was full: no other step is begun.
+    /// An error after a full disk: no further step begins.
     pub fn has_room(&self) -> Result<()> {
         self.full_disk().map_or(Ok(()), |words| Err(anyhow!("{words}")))
     }
 
-    /// Frees the room; where a link stands in the folder's place, nothing is removed.
+    /// Frees the room, unless a link is in place of the folder.
     fn frees_reserve(&self) -> bool {
         is_real(&self.folder) && reserve::free(&self.folder)
     }
 
-    /// Takes an iteration back that was written down and never began.
+    /// Takes back an iteration that was written down and never began.
     pub fn forget_begun(&mut self) {
         if let Some(iteration) = self.running.take() {
             self.state.current_iteration = iteration.n.saturating_sub(1);
         }
     }
 
-    /// A new file for all that the agent program prints in an iteration, and its path relative
-    /// to the state folder.
+    /// A new file for an iteration's output, and its path relative to the state folder.
     pub fn log(&mut self, iteration: u32) -> Result<(File, String)> {
         self.with_room(|files| files.new_log(iteration))
     }
@@ -370,7 +366,7 @@ impl StateFiles {
         self.is_where_it_was(&make_private(&self.folder, &logs)?, &logs)?;
         let run: String =
             self.state.started_at.chars().filter(char::is_ascii_alphanumeric).take(18).collect();
-        // An iteration that did not count has the number of the one that comes after it.
+        // An iteration that did not count has the number of the next one.
         let numbered = |again: u32| match again {
             1 => format!("logs/{run}-{iteration:04}.log"),
             again => format!("logs/{run}-{iteration:04}-{again}.log"),
@@ -392,7 +388,7 @@ impl StateFiles {
         Ok((file, name))
     }
 
-    /// Keeps the prompt of an iteration next to its log, without what looks like a key.
+    /// Keeps an iteration's prompt beside its log, with keys masked.
     pub fn keep_prompt(&mut self, log: &str, prompt: &str) -> Result<()> {
         self.with_room(|files| {
             let path = files.folder.join(prompt_beside(log));
@@ -401,17 +397,17 @@ impl StateFiles {
         })
     }
 
-    /// The words that `--add-context` has added so far, empty for none.
+    /// The words of `--add-context` so far; empty for none.
     pub fn context(&self) -> Result<String> {
         Context::of(&self.folder).read()
     }
 
-    /// What a person asks of this loop.
+    /// A person's requests to this loop.
     pub fn requests(&self) -> Requests {
         Requests::of(&self.folder)
     }
 
-    /// The iteration with an end, and with the beginning that was written down: by it, it is known again.
+    /// The iteration with the beginning that was written down, by which it is known again.
     fn as_begun(&self, iteration: &Iteration) -> Iteration {
         let mut iteration = iteration.clone();
         for words in [&mut iteration.words, &mut iteration.failure] {
@@ -424,7 +420,7 @@ impl StateFiles {
         iteration
     }
 
-    /// Puts an iteration that has ended into the history and the list.
+    /// Puts an ended iteration into history and list.
     fn record(&mut self, iteration: &Iteration) -> Result<()> {
         if iteration.n == self.recorded {
             return Ok(());
@@ -442,7 +438,7 @@ impl StateFiles {
         Ok(())
     }
 
-    /// The history comes first: from it, the other files can be put right.
+    /// The history comes first: the other files can be repaired by it.
     fn write_history(&mut self) -> Result<()> {
         if self.unwritten.is_empty() {
             return Ok(());
@@ -454,7 +450,7 @@ impl StateFiles {
         Ok(())
     }
 
-    /// Writes the end of a run whose runner was killed, in its own words.
+    /// Writes the end of a killed runner's run.
     fn close_the_old(&mut self, found: &OldFiles, recovered: Recovered) -> Result<()> {
         let Some(old) = &found.state else { return Ok(()) };
         self.state = old.state.clone();
@@ -469,7 +465,6 @@ impl StateFiles {
         Ok(())
     }
 
-    /// Writes the first state of the new run.
     fn begin_run(
         &mut self,
         state: LoopState,
@@ -511,12 +506,12 @@ impl StateFiles {
 }
 
 impl OldFiles {
-    /// The iterations of the run that `state.json` is about; none where the document is about another one.
+    /// The iterations of the run in `state.json`; none if the document is about another run.
     fn own_document(&self) -> ReadState {
-        let is_its_own = |it: &&ReadState| {
+        let is_its_own = |read: &&ReadState| {
             self.state.as_ref().is_some_and(|old| {
-                it.state.started_at == old.state.started_at
-                    && it.state.change_id == old.state.change_id
+                read.state.started_at == old.state.started_at
+                    && read.state.change_id == old.state.change_id
             })
         };
         self.document.as_ref().filter(is_its_own).cloned().unwrap_or_default()
@@ -537,13 +532,13 @@ impl EarlierLoop {
     }
 }
 
-/// A length of time that was written down; what is none counts as none.
+/// An impossible length counts as 0.
 fn seconds(written: f64) -> Duration {
     Duration::try_from_secs_f64(written).unwrap_or_default()
 }
 
 impl Drop for StateFiles {
-    /// Whatever made the runner leave: no iteration stays open, and no loop is said to run.
+    /// However the runner left, no iteration stays open, and no loop counts as running.
     fn drop(&mut self) {
         self.frees_reserve();
         if self.state.status.is_over() && self.running.is_none() && self.unwritten.is_empty() {
@@ -555,7 +550,7 @@ impl Drop for StateFiles {
             iteration.ended = Some(iso(now));
             let began = time_of(&iteration.started).unwrap_or(now);
             iteration.took(now.since(began));
-            // There is no one left to notify: what cannot be written now, the next run fixes.
+            // Nobody is left to tell: the next run repairs what cannot be written now.
             let _ = self.record(&iteration);
         }
         if !self.state.status.is_over() {
@@ -571,8 +566,8 @@ impl Drop for StateFiles {
     }
 }
 
-/// What `state.json` says, and the iteration that it shows as running; `None` when there is no
-/// such file, an error in words when it cannot be read.
+/// The state, and the running iteration by `state.json`; `None` without the file. An error in words if it cannot be
+/// read.
 pub fn read_state(folder: &Path) -> Result<Option<(LoopState, Option<Iteration>)>, String> {
     match read::read(&folder.join("state.json"), MOST) {
         Err(Problem::Missing) => Ok(None),
@@ -581,7 +576,7 @@ pub fn read_state(folder: &Path) -> Result<Option<(LoopState, Option<Iteration>)
     }
 }
 
-/// Appends to a file that nobody else writes: what a failed try has left of its lines is taken away again.
+/// Appends to a file that nobody else writes, and removes what a failed try has left.
 fn all_or_nothing(path: &Path, append: impl FnOnce(&Path) -> io::Result<()>) -> Result<()> {
     let before = match path.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
@@ -597,16 +592,16 @@ fn all_or_nothing(path: &Path, append: impl FnOnce(&Path) -> io::Result<()>) -> 
     written.map_err(|error| at(path, &error))
 }
 
-/// Whether no link leads to this folder.
+/// No link leads to this folder.
 fn is_real(folder: &Path) -> bool {
     real_path(folder).is_ok_and(|real| real == folder)
 }
 
-/// What a state file holds; one that cannot be read is renamed, never overwritten and never fatal.
+/// The content of a state file. An unreadable file is renamed, never overwritten, and never fatal.
 fn read_or_put_aside(path: &Path, aside: &mut Vec<PathBuf>) -> Result<Option<ReadState>> {
     let why = match read::read(path, MOST) {
         Err(Problem::Missing) => return Ok(None),
-        // It may be as good as ever: only what was read and is not ours is renamed.
+        // This file may be as good as ever: only a file that was read and is not ours is renamed.
         Err(Problem::Refused(why)) => {
             anyhow::bail!(
                 "`{}` cannot be read: {why}\nmake it readable, then start again",

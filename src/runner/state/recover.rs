@@ -1,4 +1,4 @@
-//! What a runner that was killed has left, brought in order by the next one.
+//! Brings a killed runner's files in order, at the start of the next run.
 
 use std::path::Path;
 
@@ -14,25 +14,24 @@ use crate::world::{self, WallTime};
 /// Why an iteration has no end of its own.
 const KILLED: &str = "its runner was killed, or the machine went down";
 
-/// What a runner that was killed left unfinished.
+/// The remains of a killed runner.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recovered {
-    /// Its process.
     pub pid: u32,
-    /// When its run was started.
+    /// The start of the run.
     pub run_started_at: String,
     /// The last sign of life, ISO 8601 with offset.
     pub seen_at: String,
-    /// The iteration that it was in, as it is recorded now; `None` when it was between two.
+    /// The runner's iteration, as it is recorded now; `None` between two iterations.
     pub iteration: Option<Iteration>,
-    /// Whether the history has that iteration already: the runner was killed right after it.
+    /// The history has that iteration already: the runner was killed right after writing it.
     pub(super) is_in_history: bool,
 }
 
-/// Brings what was read from `state.json` to an end, `None` when there is nothing to fix.
+/// Ends the state that was read from `state.json`; `None` if nothing is to be repaired.
 ///
-/// `complete` fills in what is known of the iteration in which the runner was killed, unless that has an end, and returns what a
-/// review in it has used.
+/// `complete` fills in what is known of the iteration in which the runner was killed, unless that iteration has an end.
+/// Its result: the use of a review in the iteration.
 pub(super) fn recover(
     folder: &Path,
     old: &mut ReadState,
@@ -48,8 +47,8 @@ pub(super) fn recover(
     let iteration = old.running.take().map(|mut iteration| {
         let last = history::tail(&folder.join("history.jsonl"), 1).unwrap_or_default();
         let last = last.iterations.into_iter().next_back();
-        // It was killed between the two files: the iteration had ended all the same.
-        // An iteration that did not count has the number of the next one, and only another time.
+        // Killed between the two files: the iteration had ended all the same.
+        // An iteration that did not count has the number of the next one, but another time.
         let is_it = |last: &history::Past| {
             let (one, other) = (&last.iteration, &iteration);
             last.run_started_at == run && one.n == other.n && one.started == other.started
@@ -69,7 +68,7 @@ pub(super) fn recover(
     });
     if let Some(iteration) = &iteration {
         count_in(&mut old.state, iteration);
-        let in_shares = old.state.agents.iter().map(|it| u64::from(it.runs)).sum::<u64>();
+        let in_shares = old.state.agents.iter().map(|share| u64::from(share.runs)).sum::<u64>();
         if in_shares < runs_of(&folder.join("history.jsonl"), &run, iteration) {
             old.state.add_share(iteration);
         }
@@ -99,16 +98,16 @@ pub(super) fn recover(
     })
 }
 
-/// How many runs of agents a loop has had with this iteration, whether the history has that one already or not.
+/// The number of agent runs so far with this iteration, whether the history has it or not.
 fn runs_of(history: &Path, run: &str, iteration: &Iteration) -> u64 {
     let past = history::tail(history, usize::MAX).unwrap_or_default().iterations;
     let is_other =
-        |it: &&history::Past| it.run_started_at == run && it.iteration.started != iteration.started;
+        |p: &&history::Past| p.run_started_at == run && p.iteration.started != iteration.started;
     past.iter().filter(is_other).count() as u64 + 1
 }
 
-/// How long a runner had its loop after it wrote its state last, in seconds: no longer than an iteration may take, whatever the
-/// clock on the wall says, which somebody may have set.
+/// Seconds of the runner after its last write of the state: at most the limit of an iteration, because somebody may
+/// have set the wall clock.
 fn unwritten_seconds(state: &LoopState, seen: WallTime) -> f64 {
     let written = time_of(&state.updated_at).unwrap_or(seen);
     let seconds = seen.since(written).as_millis() as f64 / 1000.0;
@@ -116,30 +115,30 @@ fn unwritten_seconds(state: &LoopState, seen: WallTime) -> f64 {
     if limit > 0.0 { seconds.min(limit) } else { seconds }
 }
 
-/// Counts what an iteration has used that its runner did not live to count.
+/// Counts the use of an iteration whose runner was killed before it counted.
 fn count_in(state: &mut LoopState, iteration: &Iteration) {
-    // One that met a usage limit has used something, and is no iteration.
+    // An iteration at a usage limit has used something, but is not counted as an iteration.
     if iteration.verdict == VerdictName::Wait {
         state.current_iteration = state.current_iteration.min(iteration.n.saturating_sub(1));
     }
     let ledger = &mut state.ledger;
     ledger.tokens = ledger.tokens.saturating_add(iteration.tokens_used);
     ledger.cost = ledger.cost.saturating_add(micros(iteration.cost_usd.unwrap_or_default()));
-    // What the state shows may have this iteration in it already; the ledger never has.
+    // The state may have this iteration already; the ledger never has.
     let (tokens, cost) = (ledger.tokens, ledger.cost);
     state.count(iteration);
     (state.total_tokens, state.total_cost_usd) = (tokens, in_dollars(cost));
 }
 
 impl Recovered {
-    /// The iteration when it was cut off, as another run's list shows it.
+    /// The interrupted iteration, for another run's list.
     pub(super) fn for_next_run(&self) -> Option<Iteration> {
         let mut iteration = self.iteration.clone().filter(|iteration| iteration.interrupted)?;
         iteration.more.insert("run_started_at".to_owned(), self.run_started_at.clone().into());
         Some(iteration)
     }
 
-    /// The line for the journal.
+    /// The entry for the journal.
     pub(super) fn entry(&self, change: &str, words: &str) -> Entry {
         let iteration = self.iteration.as_ref().map_or(0, |iteration| iteration.n);
         Entry {
@@ -150,17 +149,17 @@ impl Recovered {
     }
 }
 
-/// The iterations of a run that is over, with the one that was recovered in its place.
+/// The iterations of an ended run, with the recovered one in its place.
 pub(super) fn repaired(
     document: &ReadState,
     recovered: Option<&Recovered>,
 ) -> std::io::Result<EndedIterations> {
     let mut ended = EndedIterations::default();
     ended.leave_out(document.left_out);
-    let left = recovered.and_then(|it| it.iteration.as_ref());
+    let left = recovered.and_then(|recovered| recovered.iteration.as_ref());
     let number = left.map(|iteration| iteration.n);
     for iteration in &document.iterations {
-        // One that an even earlier run left bears that run's name, and its number is no clash.
+        // An iteration of an even earlier run has that run's name, so its number is no clash.
         let replaced =
             Some(iteration.n) == number && !iteration.more.contains_key("run_started_at");
         if !replaced && iteration.ended.is_some() {
@@ -173,11 +172,10 @@ pub(super) fn repaired(
     Ok(ended)
 }
 
-/// When the runner was last known to be alive: it wrote its state,
-/// or its agent printed something.
+/// The runner's last sign of life: a write of its state, or its agent's output.
 fn sign_of_life(folder: &Path, old: &ReadState) -> WallTime {
     let written = time_of(&old.state.updated_at).unwrap_or_default();
-    let began = old.running.as_ref().and_then(|it| time_of(&it.started)).unwrap_or_default();
+    let began = old.running.as_ref().and_then(|one| time_of(&one.started)).unwrap_or_default();
     let log = old.running.as_ref().map(|iteration| iteration.log.as_str()).unwrap_or_default();
     let log = log.strip_prefix("logs/").filter(|name| super::folder::is_change_id(name));
     let printed = log.and_then(|name| folder.join("logs").join(name).symlink_metadata().ok());

@@ -1,4 +1,4 @@
-//! `reserve`: room for the end of a loop, kept free on a disk that may be full by then.
+//! `reserve`: room for the end of a loop, in case the disk is full by then.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -7,11 +7,11 @@ use std::path::Path;
 use crate::engine::Hasher;
 use crate::store::write::open_or_create;
 
-/// How much is kept free, in bytes: more than both state files have, which are written beside those that they replace.
+/// In bytes: more than both state files, which are written beside the files that they replace.
 const SIZE: usize = 1 << 20;
 const NAME: &str = "reserve";
 
-/// Keeps the room; a disk that has none to spare is as good as before.
+/// A disk without room to spare is as good as before.
 pub(super) fn keep(folder: &Path) {
     let path = folder.join(NAME);
     let is_there = |meta: fs::Metadata| meta.is_file() && meta.len() == SIZE as u64;
@@ -20,12 +20,12 @@ pub(super) fn keep(folder: &Path) {
     }
 }
 
-/// Frees the room and returns whether there was any.
+/// `true` if there was room to free.
 pub(super) fn free(folder: &Path) -> bool {
     fs::remove_file(folder.join(NAME)).is_ok()
 }
 
-/// Writes numbers in no order: some disks keep what repeats itself in next to no room.
+/// Fills with irregular numbers: some disks store repetitions in next to no room.
 fn fill(path: &Path) -> io::Result<()> {
     let mut file = open_or_create(path, File::options().write(true).truncate(true))?;
     let mut number = Hasher::default().with_number(SIZE as u64).finish();

@@ -1,14 +1,12 @@
-//! What each agent of a loop did, in the journal's entry of its end.
+//! Each agent's share, in the journal's entry of a loop's end.
 
 use serde_json::Value;
 
 use super::loop_state::AgentShare;
 use crate::store::journal::Entry;
 
-/// The field of the entry.
 const FIELD: &str = "agents";
 
-/// The entry with what each agent did.
 pub fn with_shares(mut entry: Entry, agents: &[AgentShare]) -> Entry {
     let shares: Vec<Value> = agents.iter().flat_map(serde_json::to_value).collect();
     if !shares.is_empty() {
@@ -17,7 +15,7 @@ pub fn with_shares(mut entry: Entry, agents: &[AgentShare]) -> Entry {
     entry
 }
 
-/// What each agent did by an entry, nothing where it does not say.
+/// Each agent's share by an entry; empty if the entry does not say.
 pub fn shares_in(entry: &Entry) -> Vec<AgentShare> {
     let shares = entry.more.get(FIELD).cloned();
     shares.and_then(|shares| serde_json::from_value(shares).ok()).unwrap_or_default()

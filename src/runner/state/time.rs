@@ -1,27 +1,26 @@
-//! Times as the files write them: ISO 8601, local, with a numeric offset.
+//! Times in the files: ISO 8601, local, with a numeric offset.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::world::WallTime;
 
-/// A time in ISO 8601 with offset, such as `2026-11-22T01:05:12.345+01:00`; empty for one
-/// that no calendar has.
+/// `2026-11-22T01:05:12.345+01:00`; empty for a time that no calendar has.
 pub fn iso(time: WallTime) -> String {
     written(time, "%Y-%m-%dT%H:%M:%S%.3f%:z")
 }
 
-/// A time for people, such as `2026-11-22 01:05:12 +01:00`.
+/// For people: `2026-11-22 01:05:12 +01:00`.
 pub fn readable(time: WallTime) -> String {
     written(time, "%F %T %:z")
 }
 
-/// A time as a part of a name that sorts by it, such as `20261122-000512`, in UTC.
+/// For a name that sorts by time: `20261122-000512`, in UTC.
 pub fn compact(time: WallTime) -> String {
     zoned(time, TimeZone::UTC, "%Y%m%d-%H%M%S")
 }
 
-/// The time that this text in ISO 8601 is, `None` when it is none or lies before the Unix epoch.
+/// Reads ISO 8601; `None` for other text, and for times before the Unix epoch.
 pub fn time_of(iso: &str) -> Option<WallTime> {
     let time: Timestamp = iso.parse().ok()?;
     u64::try_from(time.as_millisecond()).ok().map(WallTime::from_millis)

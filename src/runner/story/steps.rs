@@ -1,4 +1,4 @@
-//! What an agent did, step by step, in bounded memory.
+//! An agent's steps, in bounded memory.
 
 use std::collections::VecDeque;
 
@@ -6,12 +6,11 @@ use crate::forms::story::{IterationStep, StepWord};
 use crate::mask::masked_text;
 use crate::runner::harness::{AgentEvent, CallOutcome};
 
-/// How many steps are kept of the beginning, and of the end.
+/// Steps that are kept of the beginning, and of the end.
 const STEPS: usize = 1_000;
-/// The most letters that are kept of what an agent said at once.
+/// Letters of an agent's words in one step.
 const WORDS: usize = 4_000;
 
-/// The steps so far.
 #[derive(Debug, Default)]
 pub struct Steps {
     first: Vec<(u64, IterationStep)>,
@@ -22,12 +21,12 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Returns none yet; `in_pieces` says whether what the agent says comes in pieces that belong together.
+    /// `in_pieces`: the agent's words come in pieces that belong together.
     pub fn in_pieces(in_pieces: bool) -> Self {
         Self { in_pieces, ..Self::default() }
     }
 
-    /// Takes in what a line of the log says.
+    /// Takes a line of the log.
     pub fn take(&mut self, event: AgentEvent) {
         let (kind, tool, words) = match event {
             AgentEvent::Said(words) => (StepWord::Said, None, words),
@@ -55,10 +54,10 @@ impl Steps {
         self.push((number, IterationStep { kind, tool, outcome: None, words }));
     }
 
-    /// The steps, and how many are left out in their middle.
+    /// The steps, and the number that is left out in the middle.
     pub fn finish(self) -> (Vec<IterationStep>, u64) {
         let all = self.first.into_iter().chain(self.last).map(|(_, step)| IterationStep {
-            // The log has no key, but an older version may have written it.
+            // The log has no keys, but an older version may have written some.
             words: masked_text(&step.words).trim().to_owned(),
             ..step
         });
@@ -81,7 +80,7 @@ impl Steps {
         self.last.push_back(step);
     }
 
-    /// Notes what came of a call; one that was denied and failed was denied.
+    /// Notes a call's outcome; a denied call that failed counts as denied.
     fn returned(&mut self, call: u64, came: CallOutcome) {
         let all = self.first.iter_mut().chain(&mut self.last).rev();
         for (number, step) in all {

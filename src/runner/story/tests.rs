@@ -71,7 +71,9 @@ fn the_logs_of_all_five_programs_say_what_was_said_and_done() {
         ("opencode", false, vec![first, used("bash", done), last]),
     ] {
         let harness = name.split('-').next().unwrap();
-        let denied = |it: &mut Iteration| it.denied.extend(was_denied.then(|| "Bash".to_owned()));
+        let denied = |iteration: &mut Iteration| {
+            iteration.denied.extend(was_denied.then(|| "Bash".to_owned()))
+        };
         let project = project(harness, &recording(name), denied);
         let story = story(&project, WhichIteration::Number(1)).unwrap();
         assert_eq!(seen(&story), expected, "{name}");
@@ -114,7 +116,7 @@ fn acp_log(opened: u8) -> Vec<u8> {
         says("I may not run it."),
         json!({"id": 5, "result": {"stopReason": "end_turn"}}),
     ];
-    let lines = messages.iter().map(|it| format!("{it}\n"));
+    let lines = messages.iter().map(|message| format!("{message}\n"));
     lines.chain(["a line of its own\n".to_owned()]).collect::<String>().into_bytes()
 }
 
@@ -122,7 +124,8 @@ fn acp_log(opened: u8) -> Vec<u8> {
 fn the_log_of_an_acp_agent_says_what_was_said_and_done_and_what_was_denied() {
     let refused = "trouble";
     for opened in [1, 2] {
-        let denied = |it: &mut Iteration| it.denied.push("execute: execute it".to_owned());
+        let denied =
+            |iteration: &mut Iteration| iteration.denied.push("execute: execute it".to_owned());
         let project = project("acp", &acp_log(opened), denied);
         let story = story(&project, WhichIteration::Number(1)).unwrap();
         let expected = [
@@ -146,7 +149,7 @@ fn the_log_of_an_acp_agent_says_what_was_said_and_done_and_what_was_denied() {
 fn what_checks_have_printed_behind_it_is_not_taken_for_the_agents() {
     let own = recording("claude");
     let log = [own.as_slice(), recording("claude-denied").as_slice()].concat();
-    let project = project("claude", &log, |it| it.agent_log_bytes = own.len() as u64);
+    let project = project("claude", &log, |iteration| iteration.agent_log_bytes = own.len() as u64);
     let story = story(&project, WhichIteration::Number(1)).unwrap();
     assert_eq!(story.steps.len(), 3, "{:?}", story.steps);
 }
@@ -157,7 +160,7 @@ fn a_log_that_cannot_be_read_is_named_and_the_rest_is_told() {
     let root = gone.path().canonicalize().unwrap();
     let folder = find_state_folder(&root, CHANGE).unwrap().unwrap();
     fs::remove_file(folder.join("logs/a-0001.log")).unwrap();
-    let story_of = |it: &tempfile::TempDir| story(it, WhichIteration::Number(1)).unwrap();
+    let story_of = |project: &tempfile::TempDir| story(project, WhichIteration::Number(1)).unwrap();
     assert_eq!(
         story_of(&gone).log_problem.unwrap(),
         "the log is gone: the oldest ones are removed"
@@ -172,6 +175,6 @@ fn the_last_one_that_failed_is_found_and_a_number_that_is_not_there_is_refused()
     let said = |which| format!("{:#}", story(&good, which).unwrap_err());
     assert!(said(WhichIteration::LastFailed).starts_with("no iteration of `001-01_x` has failed"));
     assert!(said(WhichIteration::Number(2)).contains("no iteration 2: the last one is 1"));
-    let bad = project("claude", b"", |it| it.failure = "it crashed".to_owned());
+    let bad = project("claude", b"", |iteration| iteration.failure = "it crashed".to_owned());
     assert_eq!(story(&bad, WhichIteration::LastFailed).unwrap().past.iteration.n, 1);
 }

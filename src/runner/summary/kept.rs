@@ -1,4 +1,4 @@
-//! The summary of the last run of a change, kept so that it can be read again.
+//! The summary of a change's last run, kept to be read again.
 
 use std::io;
 use std::path::Path;
@@ -13,23 +13,22 @@ use crate::store::read::{self, Problem};
 use crate::store::write::{Flush, write_private};
 use crate::text;
 
-/// The name of its file in the state folder of the change.
+/// Its file in the state folder.
 pub const KEPT: &str = "summary.json";
-/// The most that is read of it, in bytes.
+/// Bytes read of the file.
 const MOST: u64 = 4 << 20;
-/// The most lines that are shown of it.
+/// Lines that are shown.
 const LINES: usize = 24;
 
-/// The summary of a run.
 #[derive(Clone, Debug)]
 pub struct KeptSummary {
-    /// When that run was started, as its state has it.
+    /// The start of the run, as in its state.
     pub run_started_at: String,
-    /// The last line that `spool ralph --json` printed for it.
+    /// The last line of `spool ralph --json` for the run.
     pub event: Value,
 }
 
-/// Writes down what a run that was started at this time says at its end; an error when the file cannot be written.
+/// Keeps the end's words about the run that was started at this time.
 pub fn keep(folder: &Path, run: &str, event: &RunnerEvent, words: &str) -> io::Result<()> {
     let words = masked_text(&strip_str(words).to_string()).into_owned();
     let event = Versioned::of(EventForm::now(event.clone(), words));
@@ -38,7 +37,7 @@ pub fn keep(folder: &Path, run: &str, event: &RunnerEvent, words: &str) -> io::R
 }
 
 impl KeptSummary {
-    /// The summary of the last run that came to its end, `None` where none has; an error when it cannot be read.
+    /// The summary of the last run that ended; `None` for none. An error if it cannot be read.
     pub fn of(folder: &Path) -> Result<Option<Self>, Problem> {
         let bytes = match read::read(&folder.join(KEPT), MOST) {
             Ok(found) => found.bytes,
@@ -51,11 +50,11 @@ impl KeptSummary {
         Ok(event.is_object().then_some(Self { run_started_at, event }))
     }
 
-    /// Returns it for a person, at most 24 lines.
+    /// At most 24 lines for a person.
     pub fn text(&self) -> String {
         let words = text::block(self.event["words"].as_str().unwrap_or_default()).into_owned();
         let lines: Vec<&str> = words.lines().collect();
-        let mut shown: Vec<String> = lines.iter().take(LINES).map(|it| (*it).to_owned()).collect();
+        let mut shown: Vec<String> = lines.iter().copied().take(LINES).map(str::to_owned).collect();
         if lines.len() > LINES {
             shown.truncate(LINES - 1);
             shown.push(format!("       … and {} more lines: add --json", lines.len() + 1 - LINES));

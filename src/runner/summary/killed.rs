@@ -1,4 +1,4 @@
-//! What is known of a run whose runner was killed, before the next one has recorded it.
+//! The summary of a run whose runner was killed, before the next run has recorded it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,19 +12,19 @@ use crate::runner::report::{RunnerReport, form, since};
 use crate::runner::state::{LoopState, of_run};
 use crate::session::report::session_loop::LoopFormState;
 
-/// The word for it, in the place of a status and of a reason.
+/// The word for a killed run, in place of status and reason.
 const KILLED: &str = "killed";
-/// What a shell says of a program that was killed.
+/// A shell's exit code for a killed program.
 const CODE: u8 = 128 + 9;
-/// What a person does next.
-const NEXT: &str = "Run the same command again: it continues this loop.";
+/// The person's next step.
+pub const NEXT: &str = "Run the same command again: it continues this loop.";
 
-/// What is known of a run whose runner was killed, as an event and in words; `None` where it was not.
+/// The run as an event and in words; `None` if its runner was not killed.
 pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, String)> {
     if report.is != LoopFormState::Dead {
         return None;
     }
-    // What the iteration used in which it was killed, nobody has counted yet.
+    // Nobody has counted the use of the killed runner's iteration yet.
     let cut_off = report.running_iteration.as_ref();
     let state = LoopState {
         tokens_unknown: report.state.tokens_unknown || cut_off.is_some(),
@@ -34,7 +34,7 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
     let own = of_run(Path::new(&report.folder), &state.started_at);
     let came = RunSummary::of(&own, worktree, None, true);
     let seconds = Duration::try_from_secs_f64(state.ran_seconds).unwrap_or_default();
-    let at = cut_off.map(|it| format!(" in iteration {}", it.n)).unwrap_or_default();
+    let at = cut_off.map(|iteration| format!(" in iteration {}", iteration.n)).unwrap_or_default();
     let mut words = format!(
         "ralph: {KILLED}: process {} was killed{at}, or the machine went down; last sign of life {}\n       {}",
         state.pid,
@@ -42,9 +42,9 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
         messages::figures_of_run(&state, seconds, [came.commits, came.files.len()]).join(", "),
     );
     let mut lines = vec![printable(&report.proofs.line())];
-    lines.extend(cut_off.map(|it| {
+    lines.extend(cut_off.map(|iteration| {
         let left = "the next run counts it from its log, judges its ticks and names its files";
-        format!("Not in it: what iteration {} used and left; {left}", it.n)
+        format!("Not in it: what iteration {} used and left; {left}", iteration.n)
     }));
     lines.push(NEXT.to_owned());
     lines.extend(came.text(None));

@@ -37,8 +37,8 @@ pub enum FoundChange {
 
 /// An error tells what was looked for, where, and the candidates.
 ///
-/// The project is the nearest folder at or above `start` with changes. A name is an id, or a short form of only one id:
-/// `2-1` for `002-01_add-ralph-loop`, the id's start, or a word of it.
+/// The project is the nearest folder with changes, at or above `start`. A name is an id, or a short form of exactly one
+/// id: `2-1` for `002-01_add-ralph-loop`, the beginning of the id, or a word of it.
 pub fn find(start: &Path, wanted: &ChangeQuery<'_>) -> Result<FoundChange> {
     let place = Place::around(start)?;
     let listing = shelf::list(&place);

@@ -32,7 +32,7 @@ impl Place {
         let is_project = |folder: &&Path| MARKS.iter().any(|mark| folder.join(mark).is_dir());
         let root = start.ancestors().take(LEVELS).find(is_project).with_context(|| {
             format!(
-                "no project at `{}`: no `.spool/changes`, no `openspec/changes` and no `.specify` here or above\ngo to the project, or name it with --project DIR",
+                "no project at `{}`: no `.spool/changes`, no `openspec/changes` and no `.specify` here or above\ngo to the project, or name it with --project DIR\na change is a folder with a proposal: `.spool/changes/my-change/proposal.md`",
                 start.display()
             )
         })?;

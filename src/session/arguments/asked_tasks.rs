@@ -1,5 +1,5 @@
-//! Which tasks of a list a person asked for, and what is left as words for the agent. Tasks stand in front of the words;
-//! what looks like one and stands behind them, or is none of the list, is refused: nobody guesses what a loop is about.
+//! The tasks of a list that a person asked for, and the words for the agent behind them. Words that look like tasks but
+//! stand elsewhere, or are not in the list, are refused: nobody guesses what a loop is about.
 
 use super::{is_like_feature, is_like_task};
 use crate::engine::AsideKind;
@@ -10,32 +10,31 @@ use crate::feature::project::printable;
 use crate::refusal::Refusal;
 use crate::text::{self, distance};
 
-/// The most characters of the words for the agent: they are handed on at the start and after each compaction.
+/// Characters of the words for the agent: they are repeated after each compaction.
 const MOST: usize = 2_000;
-/// The most headings that are named.
+/// Headings that are named.
 const SHOWN: usize = 8;
-/// What a part of a list is called.
+/// Words for a part of a list.
 const PARTS: &str = "phase story stories wave step stage milestone sprint fase etapa paso \u{e9}tape schritt \u{9636}\u{6bb5} \u{30d5}\u{30a7}\u{30fc}\u{30ba}";
 const NUMBERS: &str = "one two three four five six seven eight nine ten";
-/// Joins numbers, as in `phase 1 to 3`.
+/// Words between numbers: `phase 1 to 3`.
 const JOINTS: &str =
     "and & + - – — .. … / ~ to through thru until till or bis und oder a hasta y o à et ou";
-/// What joins the ends of a range.
+/// Signs between the ends of a range.
 const DASHES: [&str; 5] = ["..", "…", "–", "—", "-"];
 const LIST: &str = "`spool task list` shows the tasks";
 
-/// What a person asked for within a feature.
+/// The part of a feature that a person asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// The ids of the tasks in the order of the list, empty for all.
+    /// Ids in the order of the list; empty for all tasks.
     pub tasks: Vec<String>,
-    /// The words for the agent, as they were typed.
+    /// Words for the agent, as typed.
     pub words: String,
 }
 
 impl Selection {
-    /// Reads what these words ask for of a list with these bytes; `literal` are words for the agent, whatever they look
-    /// like.
+    /// Reads the words against a list and its bytes. `literal` are words for the agent, whatever they look like.
     pub fn of(words: &str, literal: &str, list: &TaskList, text: &[u8]) -> Result<Self, Refusal> {
         let marks = vec![false; list.tasks.len()];
         let mut reader = TaskReader { list, text, marks, optional: Vec::new(), number: None };
@@ -52,7 +51,7 @@ impl Selection {
                 "name other tasks; optional ones count with --include-optional",
             ));
         }
-        // One word alone is sooner a name that was mistyped.
+        // A single word is likely a mistyped name.
         if tasks.is_empty() && !rest.is_empty() && item(rest).1.is_empty() {
             return Err(Refusal::new(
                 format!("there is no feature and no task `{}`", printable(rest)),
@@ -82,14 +81,14 @@ struct TaskReader<'a> {
     list: &'a TaskList,
     text: &'a [u8],
     marks: Vec<bool>,
-    /// The ids of optional tasks that were named.
+    /// Ids of optional tasks that were named.
     optional: Vec<String>,
-    /// A task that was named by digits alone: they may be the first words for the agent as well.
+    /// A task named by digits alone: they may also be the first words for the agent.
     number: Option<&'a str>,
 }
 
 impl<'a> TaskReader<'a> {
-    /// Takes in what selects tasks at the start of a text and returns what stands behind it, `None` where nothing does.
+    /// Takes what selects tasks at the beginning of the text. The result: the rest, or `None` if nothing selects tasks.
     fn take(&mut self, text: &'a str) -> Result<Option<&'a str>, Refusal> {
         let (word, after) = item(text);
         if self.has_some() && matches!(word, "and" | "&" | "+") {
@@ -122,7 +121,7 @@ impl<'a> TaskReader<'a> {
         if let Some(end) = self.list.mark_part(self.text, text, &mut self.marks) {
             return Ok(Some(&text[end..]));
         }
-        // Behind what was named, a word is sooner one for the agent than a slip.
+        // Behind a named task, a word is more likely for the agent than a slip.
         if let Some((part, after)) = self.part_at(text, usize::from(!self.has_some())) {
             let number = part.trim_start_matches(|letter: char| !letter.is_ascii_digit());
             let kind = part[..part.len() - number.len()].trim_end().to_lowercase();
@@ -155,7 +154,7 @@ impl<'a> TaskReader<'a> {
         }
     }
 
-    /// Marks a range by the numbers of the tasks, or by their places where they have none.
+    /// Marks a range by the tasks' numbers, or by their places if they have none.
     fn mark_range(&mut self, first: &str, last: &str) -> Result<(), Refusal> {
         let [from, to] = [first, last].map(|id| self.task(id).ok_or_else(|| self.no_task(id)));
         let (from, to) = (from?, to?);
@@ -180,7 +179,7 @@ impl<'a> TaskReader<'a> {
         Ok(())
     }
 
-    /// The ids of what is marked, and of the tasks nested in it.
+    /// Ids of the marked tasks, and of tasks nested in them.
     fn selected(&self) -> Vec<String> {
         let mut marks = self.marks.clone();
         for (place, task) in self.list.tasks.iter().enumerate().filter(|(at, _)| self.marks[*at]) {
@@ -194,11 +193,11 @@ impl<'a> TaskReader<'a> {
         ids
     }
 
-    /// The first of the words for the agent that looks as if it were to select tasks.
+    /// The first word for the agent that looks like a task.
     fn unclear(&self, words: &'a str) -> Option<&'a str> {
         let (word, behind) = item(words);
         let next = item(behind).0;
-        // `phase 1, 2` asks for more than what was found.
+        // `phase 1, 2` asks for more than one part.
         if self.has_some() && word.starts_with(is_digit) && !word.contains(char::is_alphabetic) {
             return Some(word);
         }
@@ -228,8 +227,8 @@ impl<'a> TaskReader<'a> {
         None
     }
 
-    /// What looks like a part at the start of a text, such as `US1`, `phase 2`, or `week 3` of a list with weeks, with at most so
-    /// many slips, and what stands behind it.
+    /// What looks like a part at the beginning of the text, with at most `slips` slips, and the rest: `US1`, `phase 2`,
+    /// or `week 3` in a list of weeks.
     fn part_at(&self, text: &'a str, slips: usize) -> Option<(&'a str, &'a str)> {
         let (mut kind, mut after) = item(text);
         let label = kind.get(..2).filter(|us| us.eq_ignore_ascii_case("us") && kind.len() > 2);
@@ -240,7 +239,7 @@ impl<'a> TaskReader<'a> {
             (kind, after) = item(after);
         }
         let (number, rest) = item(after);
-        // Two words and no more name sooner a part than work, as `fase dos` does.
+        // Exactly two words, such as `fase dos`, name a part rather than work.
         let is_whole = slips > 0 && rest.is_empty() && !number.is_empty();
         let is_vowel = "aeiouy".contains(&number.to_lowercase());
         let is_letter = number.len() == 1 && number.is_ascii() && (is_whole || !is_vowel);
@@ -277,7 +276,7 @@ impl<'a> TaskReader<'a> {
         let capital = id.to_ascii_uppercase();
         let near = self.list.tasks.iter().map(|task| (distance(&task.id, &capital), &task.id));
         let next = match near.min() {
-            // Of two digits, one that differs is another number.
+            // With two digits, one that differs makes another number.
             Some((apart, near)) if apart * 2 < near.len() => {
                 format!("did you mean `{}`? `spool task list` shows all", printable(near))
             }
@@ -287,7 +286,7 @@ impl<'a> TaskReader<'a> {
     }
 }
 
-/// Whether a word is the number of a part, or several: `2`, `3.1`, `1-2`, `4/5`, `m3`, `iv`, `two`.
+/// Numbers of parts: `2`, `3.1`, `1-2`, `4/5`, `m3`, `iv`, `two`.
 fn is_number(word: &str) -> bool {
     let word = word.to_lowercase();
     let is_roman = !word.is_empty() && word.chars().all(|letter| "ivx".contains(letter));
@@ -304,7 +303,7 @@ fn is_gap(letter: char) -> bool {
     letter == ',' || letter.is_whitespace()
 }
 
-/// The first word of a text, up to a blank or a comma and without the stop behind it, and the rest.
+/// The first word, up to a blank or comma, without a full stop at its end; and the rest.
 fn item(text: &str) -> (&str, &str) {
     let text = text.trim_start_matches(is_gap);
     let (word, rest) = text.split_at(text.find(is_gap).unwrap_or(text.len()));
@@ -312,8 +311,8 @@ fn item(text: &str) -> (&str, &str) {
     (if bare.is_empty() { word } else { bare }, rest)
 }
 
-/// What stands before the number of an id, and the number: the first one behind a letter, the last one otherwise. `T` and 4 of
-/// `T004.F1`, `2.` and 1 of `2.1`.
+/// An id's number, and the text before it. The first number behind a letter counts, otherwise the last: `T` and 4 in
+/// `T004.F1`, `2.` and 1 in `2.1`.
 fn numbered(id: &str) -> Option<(&str, u64)> {
     let start = if id.starts_with(is_digit) {
         id.trim_end_matches(is_digit).len()

@@ -1,5 +1,5 @@
-//! What a person typed after `/speckit:implement`, and in what order: the feature, its tasks, words for the agent. Flags
-//! stand anywhere; behind ` -- ` is nothing but words for the agent.
+//! A person's words after `/speckit:implement`, in this order: the feature, its tasks, words for the agent. Flags stand
+//! anywhere; behind ` -- ` only words for the agent follow.
 
 use super::flags::{dashes, first_word, take_flags, words};
 use super::{is_like_feature, is_like_task};
@@ -9,21 +9,19 @@ use crate::refusal::Refusal;
 use crate::settings::{Chosen, IMPLEMENT};
 use crate::text::distance;
 
-/// What a person asks for with `/speckit:implement`, spec-kit's own command, or `spool start`.
+/// A request by `/speckit:implement`, by spec-kit's own command, or by `spool start`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeatureRequest {
-    /// The feature, tasks, and words for the agent, as they were typed.
+    /// The feature, tasks, and words for the agent, as typed.
     pub words: String,
-    /// What stood behind ` -- `: words for the agent, whatever they look like.
+    /// Words behind ` -- `: for the agent, whatever they look like.
     pub literal: String,
-    /// Whether it was spec-kit's own command: the agent works by its outline.
+    /// The request came by spec-kit's own command: the agent works by its outline.
     pub by_outline: bool,
-    /// The flags.
     pub chosen: Chosen,
 }
 
 impl FeatureRequest {
-    /// Reads what stands after the command.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let (mut request, mut rest) = (Self::default(), text);
         while !rest.is_empty() {
@@ -42,8 +40,8 @@ impl FeatureRequest {
         Ok(request)
     }
 
-    /// The feature that the words begin with, `None` where they name none, and the words behind it. What could be the name of
-    /// a feature and is not one is refused.
+    /// The feature at the beginning of the words, and the rest; `None` if they name no feature. A word like a feature's
+    /// name that is none is refused.
     pub fn feature(&self, project: &Project) -> Result<(Option<Feature>, &str), Refusal> {
         let (word, rest) = first_word(&self.words);
         let name = word.trim_end_matches(',');
@@ -72,7 +70,7 @@ impl FeatureRequest {
             ));
         }
         let missing = match found {
-            // The path of any other folder is a word.
+            // The path of another folder is a word.
             Ok(feature) if is_path && !is_feature(&feature) => return Ok((None, &self.words)),
             Ok(feature) => return Ok((Some(feature), rest)),
             Err(missing) => missing,
@@ -96,7 +94,6 @@ fn is_feature(feature: &Feature) -> bool {
     is_like_feature(&feature.name) || task_list::is_in(&feature.folder)
 }
 
-/// How the command is written.
 pub const USAGE: &str = concat!(
     "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists] [--force] [--review] [--review-when end|phases|verify] [--converge] [--include-optional]\nTASKS: T001 T003, T004-T010, US1, phase 2.",
     dashes!()

@@ -1,10 +1,10 @@
-//! The words behind a command, and the flags among them: a word that begins with a dash is a flag; in quotes, or behind ` -- `,
-//! it is text.
+//! The words behind a command, and the flags among them: a word that begins with a dash is a flag; in quotes or behind
+//! ` -- ` it is text.
 
 use crate::feature::project::printable;
 use crate::settings::{Chosen, Setting, SettingKind, table};
 
-/// The end of a usage, and the whole rule.
+/// The end of a usage, which is the whole rule.
 macro_rules! dashes {
     () => {
         "\nA word that begins with a dash is a flag. In quotes, or behind ` -- `, it is text."
@@ -12,14 +12,14 @@ macro_rules! dashes {
 }
 pub(super) use dashes;
 
-/// What a word may stand in that has blanks in it.
+/// Quotes around a word with blanks.
 const QUOTES: [char; 3] = ['"', '\'', '`'];
-/// Some programs make a long dash of two.
+/// Some programs make one long dash of two short ones.
 const DASHES: [char; 3] = ['-', '–', '—'];
-/// More quotes inside of quotes are letters: looking for their ends would take too long.
+/// Quotes nested deeper are letters: finding their ends would take too long.
 const DEEPEST: usize = 20;
 
-/// Takes in the flags that a text begins with, and hands back the rest; an error in words.
+/// Takes the flags at the beginning of a text. The result: the rest, or an error in words.
 pub fn take_flags<'a>(chosen: &mut Chosen, place: u8, text: &'a str) -> Result<&'a str, String> {
     let mut rest = text.trim_start();
     while let (word, behind) = first_word(rest)
@@ -71,7 +71,7 @@ fn take_flag<'a>(
     Ok(rest)
 }
 
-/// Whether a text begins with a flag, or a mistyped one.
+/// The text begins with a flag, or with a mistyped one.
 pub fn is_flag(text: &str) -> bool {
     let name = text.trim_start_matches(DASHES);
     name.len() < text.len() && name.starts_with(char::is_alphabetic)
@@ -88,7 +88,7 @@ pub fn words(text: &str) -> (&str, &str) {
     text.split_at(text.len() - rest.len())
 }
 
-/// The first word of a text, with what stands in quotes as one word, and the rest.
+/// The first word, or the text in quotes, and the rest.
 pub fn first_word(text: &str) -> (&str, &str) {
     let text = text.trim_start();
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
@@ -96,8 +96,8 @@ pub fn first_word(text: &str) -> (&str, &str) {
     text.split_at(quoted(&text[value..]).map_or(end, |length| value + length))
 }
 
-/// How long the quoted words at the start of a text are, `None` where a quote is never closed and so a letter. A quote closes before a
-/// blank, a flag or another end, and opens an inner one behind a blank.
+/// The length of quoted words at the beginning of a text; `None` if the quote is never closed, and therefore a letter.
+/// A quote closes before a blank, a flag or another end. Behind a blank, a quote opens an inner one.
 fn quoted(text: &str) -> Option<usize> {
     let first = text.chars().next().filter(|first| QUOTES.contains(first))?;
     let quote = if text.starts_with("```") { "```" } else { &text[..first.len_utf8()] };

@@ -1,18 +1,18 @@
-//! What was typed after a command that arms a loop.
+//! A person's words after a command that arms a loop.
 
 pub mod asked_tasks;
 pub mod feature;
 pub mod flags;
 pub mod task;
 
-/// Whether a word is made like the name of a feature: `001-login`.
+/// A word in the form of a feature's name: `001-login`.
 fn is_like_feature(word: &str) -> bool {
     let title = word.trim_start_matches(|letter: char| letter.is_ascii_digit());
     let title = title.strip_prefix('-').filter(|_| word.len() - title.len() >= 3);
     title.is_some_and(|title| title.starts_with(|letter: char| letter.is_ascii_alphabetic()))
 }
 
-/// Whether a word is made like a task's id, also with a letter for a digit: `T001`, `T0O1`, `t12`.
+/// A word in the form of a task's id, also with a letter for a digit: `T001`, `T0O1`, `t12`.
 fn is_like_task(word: &str) -> bool {
     let Some(rest) = word.strip_prefix(['T', 't']) else { return false };
     let rest = rest.split(".F").next().unwrap_or_default();

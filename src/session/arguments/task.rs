@@ -1,28 +1,25 @@
-//! What a person typed behind `/ralph-loop`: the task, unchanged, with flags before it or after it.
+//! A person's words after `/ralph-loop`: the task, unchanged, with flags before or behind it.
 
 use super::flags::{dashes, first_word, take_flags, words};
 use crate::feature::project::printable;
 use crate::refusal::Refusal;
 use crate::settings::{Chosen, LOOP, table};
 
-/// How the command is written.
 pub const USAGE: &str = concat!(
     "Usage: /speckit:ralph-loop \"TASK\" [--max-iterations N] [--completion-promise TEXT] [--promise-match anywhere|exact] [--min-tool-calls N] [--min-iterations N] [--on-promise-no-work reject|warn|accept] [--check \"CMD\"]… [--check-timeout SECONDS] [--no-final-check] [--no-progress N] [--prompt-file PATH] [--replace]\nor, to continue the loop of a session that is gone: /speckit:ralph-loop --adopt [SESSION] [--force] [--replace]",
     dashes!()
 );
-/// The promise that is asked for where a person names none and no check either.
+/// The promise if a person names neither a promise nor a check.
 pub const PROMISE: &str = "DONE";
-/// A request for a ralph loop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskRequest {
-    /// The task, empty when a file holds it.
+    /// The task; empty if a file holds it.
     pub task: String,
-    /// The flags.
     pub chosen: Chosen,
 }
 
 impl TaskRequest {
-    /// Reads what stands after the command; the error names what is wrong and how to write it.
+    /// Reads the words after the command; an error says what is wrong, and how to write it.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let mut chosen = Chosen::default();
         let text = take_flags(&mut chosen, LOOP, text).map_err(|why| wrong(&why))?;
@@ -41,7 +38,7 @@ impl TaskRequest {
         Self { task: without_quotes(task.trim()).to_owned(), chosen }.checked()
     }
 
-    /// The promise that is asked for; checks alone ask for none.
+    /// The promise to ask for; with checks and no promise, none.
     pub fn promise(&self) -> Option<String> {
         if self.chosen.made(&table::completion_promise).is_some() {
             return Some(self.chosen.completion_promise());
@@ -80,7 +77,7 @@ fn wrong(what: &str) -> Refusal {
     Refusal::Usage(what.to_owned(), USAGE)
 }
 
-/// A task without the quotes around the whole of it: `"a" and "b"` has none.
+/// The task without quotes around the whole: `"a" and "b"` has none.
 fn without_quotes(task: &str) -> &str {
     let inside = |quote| {
         let is_whole = !first_word(task).1.split_whitespace().any(|word| word.starts_with(quote));

@@ -1,4 +1,4 @@
-//! Keeping the loop's own files in a feature's folder out of `git status`, of commits and of the client's diffs.
+//! Keeps the loop's files in a feature's folder out of `git status`, of commits and of the client's diffs.
 
 use std::fs;
 use std::path::Path;
@@ -10,15 +10,15 @@ use crate::store::read::{self, Problem};
 use crate::store::write::append_line;
 use crate::system::files::real_path;
 
-/// What is added to `info/exclude`.
+/// The lines for `info/exclude`.
 const LINES: &str = "\
 # ralph-speckit: the loop's own files (docs/reference/files.md)
 **/specs/**/.speckit-state.json
 **/specs/**/.progress.md
 ";
 
-/// What the person has to know, after git ignores the loop's files in a feature's folder; `None` where it did
-/// already, or where that cannot be brought about: no loop is refused for it.
+/// Has git ignore the loop's files in a feature's folder. The result: a line for the person, or `None` if git ignored
+/// them already, or cannot be told to. No loop is refused for that.
 pub fn keep_out(folder: &Path) -> Option<String> {
     let Repository { data: Some(data), prefix, rules } = Repository::around(folder) else {
         return None;
@@ -32,7 +32,7 @@ pub fn keep_out(folder: &Path) -> Option<String> {
         is_ignored &= rules.ignore(&path, name.as_bytes(), false);
     }
     let common = common_folder(&data);
-    // A `.git` that names some other folder is not followed there, nor into a repository that has no such work tree.
+    // A `.git` that names another folder is not followed there, nor into a repository without this work tree.
     let is_its = real_path(&data).ok()?.starts_with(real_path(&common).ok()?);
     let is_repository = is_its && common.join("HEAD").is_file() && common.join("objects").is_dir();
     if is_ignored
@@ -42,7 +42,7 @@ pub fn keep_out(folder: &Path) -> Option<String> {
         return None;
     }
     let info = common.join("info");
-    // Where it is there already, that is as good.
+    // A folder that is there already is as good.
     let _ = fs::create_dir(&info);
     let path = info.join("exclude");
     let text = match read::read(&path, MOST) {
@@ -50,7 +50,7 @@ pub fn keep_out(folder: &Path) -> Option<String> {
         Err(Problem::Missing) => Vec::new(),
         Err(_) => return None,
     };
-    if info.is_symlink() || text.windows(LINES.len()).any(|it| it == LINES.as_bytes()) {
+    if info.is_symlink() || text.windows(LINES.len()).any(|lines| lines == LINES.as_bytes()) {
         return None;
     }
     append_line(&path, LINES.trim_end().as_bytes()).ok()?;

@@ -1,5 +1,6 @@
-//! Arming the loop of a feature: it gets its state file, the session its record, and the two are bound.
+//! Arms the loop of a feature: state file, record, and the bond between feature and session.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::engine::order::map_of;
 use crate::engine::proof::LeastProof;
 use crate::engine::scope::in_runs;
 use crate::engine::tasks::TaskList;
-use crate::engine::{Check, Ledger, ReviewWhen};
+use crate::engine::{Check, Ledger, ReviewWhen, TerminalReason};
 use crate::evidence::commits;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::lists::others_in_words;
@@ -35,27 +36,27 @@ use crate::session::task_log::refused;
 use crate::session::{life, pinned};
 use crate::settings::{Chosen, table};
 use crate::store::journal::Entry;
-use crate::store::loops::{Asked, Claim, Loops, Record, VerifyCommands};
-use crate::store::names::{ArmedBy, EndName, JournalEvent, LoopKind};
+use crate::store::loops::{Asked, Loops, Record, VerifyCommands, put_aside};
+use crate::store::names::{ArmedBy, JournalEvent, LoopKind};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins, SettingsThen};
 use crate::store::receipts::Receipts;
 use crate::text::{self, counted};
-use crate::world::{self, Deadline};
+use crate::world::{self, Deadline, WallTime};
 
-/// What is said where the one who arms may be the agent.
+/// Shown if an agent may have armed the loop.
 const NOT_A_PERSON: &str = "It was armed inside of an agent's session, so no check and no Verify command is run for it, and the default limits hold: type /speckit:implement, or run `spool start` in a terminal of your own.";
-/// What is shown where nothing is run before the work counts as done.
+/// Shown if no command runs before the work counts as done.
 const NO_CHECKS: &str =
-    "No checks: the task list decides. To add one: `checks:` in the settings.\n";
-/// The most characters that the names of the tasks take, where not all of a list were asked for.
+    "No checks: the list decides. Add them in .claude/ralph-speckit.local.md.\n";
+/// Characters for the names of the tasks, if only some were asked for.
 const LONGEST_RUNS: usize = 600;
-/// The longest that the files are looked through.
+/// The limit of a look at the files.
 const LOOK: Duration = Duration::from_millis(1_200);
 const MAKE_A_LIST: &str = "make one with spec-kit's tasks command first";
 
-/// Arms the loop: writes the state file whole, binds the session, and returns what was armed.
+/// Arms the loop: writes the state file, binds the session, and describes what was armed.
 ///
-/// On any refusal nothing is armed and no file of the feature is changed.
+/// After a refusal nothing is armed, and no file of the feature has changed.
 pub fn arm(
     project: &Project,
     request: &FeatureRequest,
@@ -67,14 +68,14 @@ pub fn arm(
     let (feature, words) = feature_of(project, request, armer.session)?;
     let mut chosen = request.chosen.clone().over(settings.chosen.clone());
     if !armer.is_person() {
-        // Nothing is run, and nothing is held against the work, that no person has armed.
+        // What no person has armed is not run, and not held against the work.
         settings = Settings { checks: Vec::new(), ..settings };
         chosen.0.retain(|made| [&table::include_optional, &table::landing].contains(&made.setting));
     }
     let optional = chosen.include_optional().unwrap_or_default();
     let is_judged = armer.is_person() && chosen.proof() == LeastProof::Files;
     let before = Loops::of(root).of_feature(&feature.name).filter(|_| is_judged);
-    let refused = before.map(|it| refused(project, &feature, &it)).unwrap_or_default();
+    let refused = before.map(|record| refused(project, &feature, &record)).unwrap_or_default();
     let (all, text) = tasks_of(&feature, optional, &refused)?;
     let asked = Selection::of(words, &request.literal, &all, &text)?;
     let tasks = open_part(&feature, all, &asked, !settings.checks.is_empty())?;
@@ -100,9 +101,8 @@ pub fn arm(
     let last = arming.pins.as_ref().ok().and_then(|pins| last_limits(pins, &feature));
     notes.extend(lower_limits(&mut state, &tasks, request, last));
     fill(&mut state, &feature, &tasks, request);
-    let mut claim = claim_of(project, &feature, armer);
     let commands = verify_commands(&tasks, &text, armer);
-    let mut pin = pin_of(&feature, &state, &chosen, &claim, armer);
+    let mut pin = pin_of(project, (&feature, &state), &chosen, armer);
     pin.settings = SettingsThen { hash: settings.digest, tracked };
     pin.checks = settings.checks;
     if has_review {
@@ -116,7 +116,7 @@ pub fn arm(
         format!("run `spool start {}` in a terminal: it prints all of them", feature.name);
     let key = PinKey::Feature(&feature.name);
     let (runs, unkept) = arming.keep_commands(Some(key), &pin, &commands, (0, &instead))?;
-    let in_parts = pin.checks.last().is_some_and(|it| it.when() != ReviewWhen::End);
+    let in_parts = pin.checks.last().is_some_and(|check| check.when() != ReviewWhen::End);
     let mut judges = String::new();
     if (pin.proof == LeastProof::Files || in_parts) && unkept.is_none() {
         match keep_contents(project, &feature, &pin, &text) {
@@ -124,36 +124,23 @@ pub fn arm(
             Err(why) => notes.push(why),
         }
     }
-    notes.extend(reviewed.and_then(|it| keep_specification(root, &feature.name, &it).err()));
+    notes.extend(reviewed.and_then(|bytes| keep_specification(root, &feature.name, &bytes).err()));
     let has_checks = !pin.checks.is_empty() || !commands.is_empty();
     let no_checks = if has_checks || !armer.is_person() { "" } else { NO_CHECKS };
     let shown = [no_checks, &runs, &judges].concat();
-    claim.armed_by.clone_from(arming.by);
+    pin.armed_by.clone_from(arming.by);
     notes.extend(unkept);
     notes.extend(Some(NOT_A_PERSON.to_owned()).filter(|_| !armer.is_person()));
     notes.extend(taken_from);
-    notes.extend(bind(&mut arming, earlier, (&feature, &claim), &state, &pin, &refused)?);
+    notes.extend(bind(&mut arming, earlier, (&feature, &pin), &state, &refused)?);
     let path = feature.folder.join(STATE);
     state.write(&feature).map_err(|error| Refusal::unwritable(&path, &error))?;
-    let is_named = arming.open(key, &pin)?;
-    notes.extend(note_claim(&arming, &claim, is_named)?);
-    let not_noted = arming.finish(armed_entry(&claim, armer, &pin, &commands));
+    arming.loops.save_pin(&pin)?;
+    let not_noted = arming.finish(armed_entry(armer, &pin, &commands));
     notes.extend(Some(not_noted.trim_start().to_owned()).filter(|note| !note.is_empty()));
-    // The loop lives by now: nothing that goes wrong here can refuse it.
+    // The loop lives: an error from here on refuses nothing.
     notes.extend(keep_out(&feature.folder));
     Ok(armed(&feature, &tasks, pin.limits, shown, &notes, &gate))
-}
-
-/// Why the claim is not written, where the pin names the session: it has its loop then, whatever its note says.
-fn note_claim(
-    arming: &Arming<'_>,
-    claim: &Claim,
-    is_named: bool,
-) -> Result<Option<String>, Refusal> {
-    match arming.loops.write_claim(claim).map_err(Refusal::from) {
-        Err(why) if is_named => Ok(Some(why.to_string())),
-        written => written.map(|()| None),
-    }
 }
 
 fn review_of(set: Option<Check>, when: Option<ReviewWhen>) -> Check {
@@ -164,7 +151,7 @@ fn review_of(set: Option<Check>, when: Option<ReviewWhen>) -> Check {
     }
 }
 
-/// The specification; an error where a review is asked for and there is nothing to judge in it.
+/// The specification. A review without anything to judge in it is refused.
 pub fn can_be_reviewed(folder: &Path, shown: &str) -> Result<Vec<u8>, Refusal> {
     let wrong = |why: String| {
         let what = ["nothing is armed: a review is asked for, and ", &why].concat();
@@ -174,15 +161,14 @@ pub fn can_be_reviewed(folder: &Path, shown: &str) -> Result<Vec<u8>, Refusal> {
     specification(folder, shown).map(|(bytes, _)| bytes).map_err(wrong)
 }
 
-/// Keeps what the specification of a feature says; an error says that it cannot be kept.
 pub fn keep_specification(root: &Path, feature: &str, bytes: &[u8]) -> Result<(), String> {
     let receipts = Receipts::named(root, feature);
-    receipts.and_then(|it| it.keep_specification(bytes)).map_err(|error| {
+    receipts.and_then(|receipts| receipts.keep_specification(bytes)).map_err(|error| {
         format!("What the specification asks for could not be kept ({error}): a review does not see what is taken out of it.")
     })
 }
 
-/// The feature that is meant, and what was typed behind its name.
+/// The feature, and the words behind its name.
 fn feature_of<'a>(
     project: &Project,
     request: &'a FeatureRequest,
@@ -191,7 +177,7 @@ fn feature_of<'a>(
     let (named, words) = request.feature(project)?;
     let current = || Ok::<_, Refusal>(project.current_feature()?);
     let selected = named.map_or_else(current, |feature| Ok(Some(feature)))?;
-    // Nothing may be selected where a person continues with what this session has worked on.
+    // Without a selected feature, the person continues with the one this session has worked on.
     let last = || {
         let record = Loops::of(&project.root).peek(session?)?;
         project.feature_at(&record.folder).ok().filter(|_| record.kind != LoopKind::Task)
@@ -205,7 +191,7 @@ fn feature_of<'a>(
     Ok((feature, words))
 }
 
-/// The part of a list that was asked for; one without an open task is refused, unless checks may say that it is not done.
+/// The part of the list that was asked for. A part without an open task is refused, unless a check may say otherwise.
 fn open_part(
     feature: &Feature,
     all: TaskList,
@@ -226,7 +212,7 @@ fn open_part(
     ))
 }
 
-/// The refusal of a list in which every task is ticked.
+/// The refusal of a list with every task ticked.
 fn nothing_open(list: &TaskList, path: &Path) -> Refusal {
     let (count, shown) = (list.tasks.len(), path.display());
     let beside = text::below(&list.asides_in_words());
@@ -236,7 +222,7 @@ fn nothing_open(list: &TaskList, path: &Path) -> Refusal {
     )
 }
 
-/// What is kept of what was asked for, `None` where it is the whole feature and nothing else.
+/// What is kept of the request; `None` for a whole feature and nothing else.
 fn kept(
     asked: &Selection,
     request: &FeatureRequest,
@@ -250,7 +236,7 @@ fn kept(
     (asked != Asked::default()).then(|| Box::new(asked))
 }
 
-/// What is said of the handoff of an earlier loop, `None` where there is none.
+/// A note on the handoff of an earlier loop; `None` without one.
 fn handoff_note(feature: &Feature, chosen: &Chosen) -> Option<String> {
     let path = feature.folder.join(HANDOFF).symlink_metadata();
     let is_there = chosen.landing() && path.is_ok_and(|meta| meta.is_file());
@@ -261,7 +247,7 @@ fn handoff_note(feature: &Feature, chosen: &Chosen) -> Option<String> {
     })
 }
 
-/// What is said of what was asked for, a line each.
+/// Notes on the request, a line each.
 fn asked_notes(tasks: &TaskList, asked: &Selection, refused: &[String]) -> Vec<String> {
     let mut notes: Vec<String> =
         tasks.asides_in_words().iter().map(|aside| text::line(aside).into()).collect();
@@ -280,26 +266,12 @@ fn asked_notes(tasks: &TaskList, asked: &Selection, refused: &[String]) -> Vec<S
     notes
 }
 
-fn claim_of(project: &Project, feature: &Feature, armer: Armer<'_>) -> Claim {
-    let log = commits::log_place(&project.root);
-    Claim {
-        session: armer.session.map(str::to_owned),
-        about: feature.name.clone(),
-        folder: feature.relative.clone(),
-        armed_at: world::now(),
-        armed_by: armer.by.clone(),
-        commits_from: Some(log.length),
-        commits_line: log.line,
-        ..Claim::default()
-    }
-}
-
 /// The limits that a person armed this feature with before.
 fn last_limits(pins: &Pins, feature: &Feature) -> Option<LoopLimits> {
     pins.read(PinKey::Feature(&feature.name)).ok()?.map(|pin| pin.limits)
 }
 
-/// The list of a feature with its bytes, where these boxes are open.
+/// The feature's list and its bytes, with these tasks open.
 fn tasks_of(
     feature: &Feature,
     optional: bool,
@@ -330,15 +302,14 @@ fn tasks_of(
     Ok((tasks, file.bytes))
 }
 
-/// What is armed for a feature, as it is kept outside of the project.
+/// The content of the feature's pin.
 fn pin_of(
-    feature: &Feature,
-    state: &State,
+    project: &Project,
+    (feature, state): (&Feature, &State),
     chosen: &Chosen,
-    claim: &Claim,
     armer: Armer<'_>,
 ) -> Pin {
-    let person = armer.is_person();
+    let (person, log) = (armer.is_person(), commits::log_place(&project.root));
     let limits = LoopLimits {
         max_iterations: state.max_global_iterations(),
         max_task_iterations: state.max_task_iterations(),
@@ -346,8 +317,10 @@ fn pin_of(
     };
     Pin {
         about: feature.name.clone(),
-        session: claim.session.clone().unwrap_or_default(),
-        armed_at: claim.armed_at,
+        session: armer.session.unwrap_or_default().to_owned(),
+        armed_at: world::now(),
+        commits_from: Some(log.length),
+        commits_line: log.line,
         armed_by: armer.by.clone(),
         notify: chosen.notify(),
         list: format!("{}/{TASKS}", feature.relative),
@@ -358,8 +331,8 @@ fn pin_of(
     }
 }
 
-/// Keeps what the files contain and which boxes are open, and returns the line on the files that the commands run; an error says
-/// that it cannot be kept.
+/// Keeps the files' contents and the open boxes. The result: a line on files that the commands run. An error says what
+/// cannot be kept.
 fn keep_contents(
     project: &Project,
     feature: &Feature,
@@ -378,19 +351,17 @@ fn keep_contents(
     Ok(part_of_judge(&judge.run_by_commands(files.paths(u64::MAX)), &how))
 }
 
-/// What is said of the session that drives the feature now; an error where it is still there, a person armed its loop, and
-/// nobody forces it.
+/// A note on the session that drives the feature now. An error if that session is still there, a person armed its loop,
+/// and nobody forces it.
 fn taken_from(
     loops: &Loops,
     feature: &Feature,
     armer: Armer<'_>,
     request: &FeatureRequest,
 ) -> Result<Option<String>, Refusal> {
-    let claim = loops.claim(&feature.name).filter(|claim| claim.closed.is_none());
-    let other = claim.and_then(|claim| claim.session);
-    let Some(other) = other.filter(|other| Some(other.as_str()) != armer.session) else {
-        return Ok(None);
-    };
+    let pin = loops.live_pin(&feature.name).filter(|pin| !pin.session.is_empty());
+    let other = pin.map(|pin| pin.session).filter(|other| Some(other.as_str()) != armer.session);
+    let Some(other) = other else { return Ok(None) };
     let record = loops.peek(&other).filter(|record| record.ledger.is_live());
     let is_there = record.is_some_and(|record| {
         record.armed_by != ArmedBy::Claim && !life::of(loops, &record).leaves_behind(&record)
@@ -405,12 +376,10 @@ fn taken_from(
     Ok(Some(format!("It was driven by session {other} before; that one may stop.")))
 }
 
-/// The files that arming writes whole.
+/// The files that arming writes.
 fn changed_files(arming: &Arming<'_>, project: &Project, feature: &Feature) -> Vec<PathBuf> {
     let mut paths = vec![feature.folder.join(STATE)];
-    let whose = PinKey::Feature(&feature.name);
-    paths.extend(arming.pins.iter().flat_map(|pins| [pins.path(whose), pins.verify_path(whose)]));
-    paths.extend(arming.loops.claim_path(&feature.name));
+    paths.extend(arming.loops.pins().files(&feature.name));
     let folder = arming.folder.iter();
     paths.extend(folder.flat_map(|folder| [folder.open_tasks_path(), folder.record_path()]));
     let receipts = Receipts::of(&project.root, &feature.name, &list_of(feature));
@@ -419,27 +388,36 @@ fn changed_files(arming: &Arming<'_>, project: &Project, feature: &Feature) -> V
 }
 
 /// Makes the session the one that drives the feature, and ends the loop that it had. Returns what the person is
-/// told about that one. The claim that is left here opens the loop: until it is written, no stop blocks a session,
-/// also where nothing can be put back any more.
+/// told about that one. The pin opens the loop: the ended one that is left here holds until the whole pin is written, and no
+/// stop blocks a session by it, also where nothing can be put back any more.
 fn bind(
     arming: &mut Arming<'_>,
     earlier: Option<Record>,
-    (feature, claim): (&Feature, &Claim),
+    (feature, pin): (&Feature, &Pin),
     state: &State,
-    pin: &Pin,
     refused: &[String],
 ) -> Result<Option<String>, Refusal> {
-    let live = arming.loops.read_claim(&feature.name)?.filter(|before| before.closed.is_none());
-    // Also where nothing changes: a note that cannot be written refuses while all can be undone.
-    let closed = || Claim { closed: Some(EndName::Stopped), ..claim.clone() };
-    arming.loops.write_claim(&live.unwrap_or_else(closed))?;
+    let before = match arming.loops.pin(&feature.name) {
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            let path = arming.loops.pins().path(PinKey::Feature(&feature.name));
+            let aside = put_aside(&path)?;
+            arming.undo.renamed(&path, &aside);
+            None
+        }
+        found => found?,
+    };
+    if before.is_none_or(|before| before.ended.is_some()) {
+        // Older than the record: nobody has to hear of this end.
+        let (session, armed_at) = (String::new(), WallTime::default());
+        let none = Pin { session, armed_at, ..pin.clone() };
+        arming.loops.save_pin(&none.closed(TerminalReason::Stopped, "armed in part"))?;
+    }
     if arming.folder.is_none() {
         return Ok(None);
     }
-    // A loop that another session took over lives on there.
+    // A loop that another session adopted lives on there.
     let is_other = |own: &Record| {
-        own.is_live_ralph()
-            || (own.about != feature.name && drives(arming.loops.claim(&own.about).as_ref(), own))
+        own.is_live_ralph() || (own.about != feature.name && drives(&arming.loops, own))
     };
     let mut note = None;
     if let Some(own) = earlier.filter(|own| own.ledger.is_live() && is_other(own)) {
@@ -451,10 +429,10 @@ fn bind(
         arming.replace(&own)?;
     }
     let Armer { session, transcript, .. } = arming.armer;
-    let mut record = new_record(claim, session.unwrap_or_default(), arming.by, transcript);
+    let mut record = new_record(pin, session.unwrap_or_default(), arming.by, transcript);
     record.had_list = true;
     record.asked.clone_from(&pin.asked);
-    // What the work looks like at the start: the first stop can tell what has changed.
+    // The work at the start: the first stop can tell what has changed.
     let snapshot = FeatureSnapshot::with_state(feature, state);
     let nobody = (PinState::Nobody, Deadline::after(Duration::ZERO));
     let mut snapshot = snapshot.under(&nobody.0, Some(&record), nobody.1);
@@ -470,7 +448,7 @@ fn bind(
     Ok(note)
 }
 
-/// The Verify commands of the list as the person who arms it has it before them; none where no person does.
+/// The list's Verify commands, as a person who arms sees them; none for anybody else.
 fn verify_commands(tasks: &TaskList, text: &[u8], armer: Armer<'_>) -> VerifyCommands {
     let tasks = tasks.tasks.iter().filter(|_| armer.is_person());
     let commands = tasks.filter_map(|task| {
@@ -480,22 +458,22 @@ fn verify_commands(tasks: &TaskList, text: &[u8], armer: Armer<'_>) -> VerifyCom
     map_of(commands)
 }
 
-fn armed_entry(claim: &Claim, armer: Armer<'_>, pin: &Pin, commands: &VerifyCommands) -> Entry {
+fn armed_entry(armer: Armer<'_>, pin: &Pin, commands: &VerifyCommands) -> Entry {
     let named = pinned::checks_in_words(&pin.checks);
     let mut what = pinned::in_short(pin.checks.len(), &named, commands.len());
     if !pin.converge.is_empty() {
         what += &[", /", &pin.converge, " before the end"].concat();
     }
     Entry {
-        at: claim.armed_at,
+        at: pin.armed_at,
         event: JournalEvent::Armed,
-        about: claim.about.clone(),
+        about: pin.about.clone(),
         words: format!("armed by {}: {what}", armer.by),
         ..Entry::default()
     }
 }
 
-/// What is said: to the model and in a terminal, and in short to the person who typed the command.
+/// The texts about the loop: for the model and a terminal, and a short one for the person who typed the command.
 fn armed(
     feature: &Feature,
     tasks: &TaskList,
@@ -506,9 +484,9 @@ fn armed(
 ) -> Armed {
     let (name, open, total) = (&feature.name, tasks.open().count(), tasks.tasks.len());
     let notes = notes.iter().fold(String::new(), |text, note| text + "\n" + note);
+    let next = tasks.present().map(|task| [", next ", &task.id].concat()).unwrap_or_default();
     let for_agent = format!(
-        "ralph-speckit: the loop is armed: feature {name}, {open} of {total} tasks open, next {}. Limits: {} iterations, {} attempts a task. State: {}{notes}{}",
-        tasks.present().map(|task| task.id.as_str()).unwrap_or_default(),
+        "ralph-speckit: the loop is armed: feature {name}, {open} of {total} tasks open{next}. Limits: {} iterations, {} attempts a task. State: {}{notes}{}",
         limits.max_iterations,
         limits.max_task_iterations,
         feature.folder.join(STATE).display(),
@@ -517,7 +495,7 @@ fn armed(
     let tasks = counted(open as u64, "open task");
     let most = format!("at most {}", counted(limits.max_iterations.into(), "iteration"));
     let for_person = format!(
-        "{}\n{}{notes}{}\nTo stop it: /speckit:cancel",
+        "{}\n{}{notes}{}\nTo stop it: Esc, then /speckit:cancel",
         person::line("armed: ", &[name, &tasks, &most]),
         shown.trim_end(),
         gate.for_person

@@ -1,5 +1,5 @@
-//! What spec-kit asks for around an implementation, as its own implement command does: no open checklist before it, and
-//! the mandatory hooks of its extensions before and after.
+//! Spec-kit's own conditions of an implementation: no open checklist before it, and the mandatory hooks of extensions
+//! before and after.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -13,23 +13,23 @@ use crate::session::messages::shortfall::hooks_in_words;
 use crate::settings::{Chosen, Origin, table};
 use crate::store::due::ExtensionHooks;
 
-/// What stands before a loop that may be armed.
+/// What belongs to a loop that may be armed.
 #[derive(Default)]
 pub struct Gate {
-    /// The extension hooks that have to run.
+    /// Extension hooks that must run.
     pub hooks: ExtensionHooks,
-    /// The converge command that has to run before the end, empty for none.
+    /// The converge command that must run before the end; empty for none.
     pub converge: String,
-    /// Whether checklists are open, and a person continues with them.
+    /// Checklists are open, and a person continues with them.
     pub open_checklists: bool,
-    /// The lines for the agent, each with a line break before it.
+    /// Lines for the agent, each behind a line break.
     pub for_agent: String,
-    /// The same for the person.
+    /// The same lines for the person.
     pub for_person: String,
 }
 
-/// What has to run around the work, and what is said of it and of checklists with which the person continues; a
-/// refusal where checklists are open and nobody who may decide that has said so.
+/// The hooks, and notes on them and on open checklists. A refusal if checklists are open and nobody entitled has
+/// accepted that.
 pub fn gate(
     root: &Path,
     feature: &Feature,
@@ -80,8 +80,8 @@ impl Gate {
         ))
     }
 
-    /// Takes in the converge command where it is asked for; a refusal where the project has none. It reads the whole feature,
-    /// and stops while a box is open: a loop of some tasks can only do without it.
+    /// Takes the converge command if it is asked for; a refusal if the project has none. Converge reads the whole
+    /// feature and stops at an open box: a loop of some tasks goes without it.
     pub fn take_converge(
         &mut self,
         root: &Path,

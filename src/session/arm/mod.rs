@@ -1,5 +1,5 @@
-//! Arming a loop. The sequence is one for both kinds: lock, remember every file, write, journal. What a
-//! feature's loop and a task's write is in a file of its own.
+//! Arming a loop, in one sequence for both kinds: lock, remember every file, write, journal. A file for each kind says
+//! what is written.
 
 mod exclude;
 pub mod feature;
@@ -17,66 +17,60 @@ use crate::session::pinned;
 use crate::store::closing::{end_entry, not_noted, unnoted};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
-use crate::store::loops::{Claim, Loops, PATIENCE, Record, Session, TERMINAL, VerifyCommands};
-use crate::store::names::{ArmedBy, EndName, LoopKind};
+use crate::store::loops::{Loops, PATIENCE, Record, Session, TERMINAL, VerifyCommands};
+use crate::store::names::{ArmedBy, LoopKind};
 use crate::store::pins::{Pin, PinKey, Pins};
 use crate::store::undo::Undo;
 
-/// Who arms, and where that session's transcript is.
 #[derive(Clone, Copy, Debug)]
 pub struct Armer<'a> {
-    /// The session, or `None` from a terminal: the first session that stops takes the loop.
+    /// `None` for a terminal: the first session that stops takes the loop.
     pub session: Option<&'a str>,
-    /// How it is armed.
     pub by: &'a ArmedBy,
-    /// The session's transcript.
     pub transcript: Option<&'a Path>,
 }
 
 impl Armer<'_> {
-    /// Whether a person arms, who sees what may be run.
+    /// A person arms, and sees what may run.
     fn is_person(self) -> bool {
         matches!(self.by, ArmedBy::Command | ArmedBy::Terminal)
     }
 }
 
-/// What is said of a loop that is armed.
+/// The texts about an armed loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Armed {
     /// The feature's name, or the first words of the task.
     pub about: String,
-    /// What the agent has to know.
     pub for_agent: String,
-    /// The lines for the person.
     pub for_person: String,
-    /// The lines that show what may be run for it, empty for nothing.
+    /// The commands that may run; empty for none.
     pub shown: String,
 }
 
-/// An arming under way. Refused is refused: dropped before [`Arming::finish`], it puts every file back, and only
-/// then are the locks released.
+/// An arming under way. Refused means unchanged: dropped before [`Arming::finish`], the arming puts every file back,
+/// and then releases its locks.
 struct Arming<'a> {
     armer: Armer<'a>,
-    /// How the loop was armed, as its record says.
     by: &'a ArmedBy,
     loops: Loops,
     pins: io::Result<Pins>,
     undo: Undo,
     entries: Vec<Entry>,
-    /// The session's folder, `None` from a terminal.
+    /// `None` for a terminal.
     folder: Option<Session>,
     _locks: (Lock, Option<Lock>),
 }
 
 impl<'a> Arming<'a> {
-    /// Takes the locks: that of a feature first, then the project's, then the session's, here as everywhere.
-    fn begin(root: &Path, armer: Armer<'a>, its: Option<&Feature>) -> Result<Self, Refusal> {
+    /// Takes the locks of feature, project and session, in the usual order.
+    fn begin(root: &Path, armer: Armer<'a>, own: Option<&Feature>) -> Result<Self, Refusal> {
         let loops = Loops::of(root);
-        let its = its.map(|it| loops.feature_lock(&it.name, &it.folder, PATIENCE)).transpose()?;
-        let locks = (loops.lock()?, its);
+        let own = own.map(|of| loops.feature_lock(&of.name, &of.folder, PATIENCE)).transpose()?;
+        let locks = (loops.lock()?, own);
         let folder = armer.session.map(|session| loops.session(session)).transpose()?;
         let pins = Pins::of(root);
-        // Where the place cannot be made, that is said with what cannot be kept there.
+        // A folder that cannot be made is reported with what should be kept there.
         let _made = pins.as_ref().map(Pins::make);
         Ok(Self {
             armer,
@@ -90,7 +84,6 @@ impl<'a> Arming<'a> {
         })
     }
 
-    /// Remembers the files that will be written.
     fn remember(&mut self, paths: &[PathBuf]) -> Result<(), Refusal> {
         for path in paths {
             self.undo.remember(path).map_err(|error| Refusal::unwritable(path, &error))?;
@@ -98,20 +91,20 @@ impl<'a> Arming<'a> {
         Ok(())
     }
 
-    /// The session's record before this arming. One that cannot be taken apart is moved aside before it is replaced.
+    /// The session's record before this arming. A record that cannot be parsed is moved aside before it is replaced.
     fn earlier(&self) -> io::Result<Option<Record>> {
         self.folder.as_ref().map_or(Ok(None), Session::record_or_aside)
     }
 
-    /// Ends the live loop that the session has; its record is overwritten by the new one.
+    /// Ends the session's live loop, whose record the new one overwrites.
     fn replace(&mut self, live: &Record) -> io::Result<()> {
         self.entries.push(replace(&self.loops, live, &mut self.undo)?);
         Ok(())
     }
 
-    /// Keeps the Verify commands of what a person arms, for [`Arming::open`]. Returns the lines that show what may be run, and
-    /// what the person has to know where nothing can be kept. What a command in a session arms and cannot show is refused;
-    /// `instead` says what to do. `typed` is how many checks the command itself has.
+    /// Keeps the Verify commands for [`Arming::open`]. The result: the lines on what may run, and a note if nothing can
+    /// be kept. Commands that a session cannot show in full are refused; `instead` says what to do. `typed` counts the
+    /// checks in the command itself.
     fn keep_commands(
         &mut self,
         key: Option<PinKey<'_>>,
@@ -133,15 +126,6 @@ impl<'a> Arming<'a> {
         Ok((shown, unkept))
     }
 
-    /// Writes the pin of what a person arms, where it can be kept: from here on the loop is armed. Returns whether the pin names
-    /// the session.
-    fn open(&self, key: PinKey<'_>, pin: &Pin) -> io::Result<bool> {
-        let is_kept = self.armer.is_person() && *self.by != ArmedBy::Unkept;
-        let Some(pins) = self.pins.as_ref().ok().filter(|_| is_kept) else { return Ok(false) };
-        pins.update(key, pin)?;
-        Ok(self.armer.session.is_some())
-    }
-
     /// Leaves everything in place: the loop is armed, whatever the journal has. Returns the line for the person on
     /// entries that are not in the journal, empty where they are.
     fn finish(self, entry: Entry) -> String {
@@ -152,19 +136,17 @@ impl<'a> Arming<'a> {
     }
 }
 
-/// Gives up the feature of the live loop that a session has, so that another one can take its place, and returns
-/// the journal's line on its end; its record is overwritten by the new one.
+/// Gives up the feature of a session's live loop, to make room for another loop. The result: the journal's entry on its
+/// end. The new record overwrites the old one.
 pub fn replace(loops: &Loops, live: &Record, undo: &mut Undo) -> io::Result<Entry> {
     let reason = TerminalReason::Stopped;
     let entry =
         end_entry(&live.about, live.ledger.iterations, &reason, "another loop takes its place");
     if live.kind != LoopKind::Task
-        && let Some(claim) = loops.read_claim(&live.about)?
-        && claim.session.as_ref() == Some(&live.session)
+        && let Some(pin) = loops.found(&live.about)?.filter(|pin| pin.is_live_in(&live.session))
     {
-        undo.remember(&loops.claim_path(&live.about)?)?;
-        pinned::remove(&loops.root()?, &claim, undo)?;
-        loops.write_claim(&Claim { closed: Some(EndName::of(&reason)), ..claim })?;
+        loops.pins().files(&live.about).iter().try_for_each(|path| undo.remember(path))?;
+        loops.save_pin(&pin.closed(reason, &entry.words))?;
     }
     Ok(entry.with_sums(&live.ledger))
 }

@@ -1,4 +1,4 @@
-//! The state file that an arming writes: from the one there is, with limits that nobody but a person raises.
+//! The state file of an arming: made from the existing one, with limits that only a person raises.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use crate::store::loops::put_aside;
 use crate::store::pins::LoopLimits;
 use crate::store::undo::Undo;
 
-/// The state file as it is found; an error for one that cannot be opened, which may be as good as ever.
+/// The state file as found. An error if it cannot be opened: it may be as good as ever.
 pub fn readable_state(feature: &Feature) -> Result<Result<State, StateError>, Refusal> {
     match State::read(feature) {
         Err(StateError::Unopened { why }) => {
@@ -22,7 +22,7 @@ pub fn readable_state(feature: &Feature) -> Result<Result<State, StateError>, Re
     }
 }
 
-/// The state to start from, and the note on a corrupt file, which is kept under another name.
+/// The state to start from, and a note on a corrupt file, which is kept under another name.
 pub fn state_to_start_from(
     feature: &Feature,
     found: Result<State, StateError>,
@@ -46,7 +46,7 @@ pub fn state_to_start_from(
     }
 }
 
-/// How many iterations so many tasks get: the schema's default of 100 would end a long list early.
+/// Iterations for so many tasks: the schema's default of 100 would end a long list early.
 fn enough_iterations(tasks: usize) -> u32 {
     u32::try_from(tasks)
         .unwrap_or(u32::MAX)
@@ -54,9 +54,9 @@ fn enough_iterations(tasks: usize) -> u32 {
         .max(LoopLimits::default().max_iterations)
 }
 
-/// Lowers limits of the state file that are above the default, unless a person asks for them now or did so for
-/// the loop that still runs: the file may have come with the repository, and the agent can write it. Returns
-/// what the person should know of it.
+/// Lowers limits of the state file to the defaults, unless a person asks for them now, or did so for the loop that
+/// still runs: the file may have come with the repository, and the agent can write it. The result: notes for the
+/// person.
 pub fn lower_limits(
     state: &mut State,
     tasks: &TaskList,
@@ -65,7 +65,7 @@ pub fn lower_limits(
 ) -> Vec<String> {
     let last = last.unwrap_or_default();
     let default = LoopLimits::default();
-    // What an earlier arming gave the whole list is not above the default.
+    // An earlier arming of the whole list may have set more than the default.
     let iterations = enough_iterations(tasks.tasks.len()).max(last.max_iterations);
     let attempts = default.max_task_iterations.max(last.max_task_iterations);
     let mut notes = Vec::new();
@@ -90,7 +90,7 @@ fn lowered(asked: u32, lower: u32, what: &str, flag: &str) -> String {
     )
 }
 
-/// Fills in the fields that spec 003's schema names; all others stay.
+/// Fills the fields of spec 003's schema; all others stay.
 pub fn fill(state: &mut State, feature: &Feature, tasks: &TaskList, request: &FeatureRequest) {
     let digits = feature.name.bytes().take_while(u8::is_ascii_digit).count();
     let (id, name) = feature.name.split_at(digits);
@@ -102,7 +102,7 @@ pub fn fill(state: &mut State, feature: &Feature, tasks: &TaskList, request: &Fe
     state.set("taskIndex", tasks.first_open());
     state.set("totalTasks", tasks.tasks.len());
     state.set("taskIteration", 1);
-    // A person armed it again: every task has its attempts again.
+    // A new arming gives every task its attempts again.
     state.set("taskAttempts", Value::Object(Map::new()));
     state.set_default("maxTaskIterations", 5);
     state.set("globalIteration", 1);

@@ -1,4 +1,4 @@
-//! Arming the loop of a task: the session's record keeps the task and its contract.
+//! Arms a ralph loop: the session's record keeps the task and its contract.
 
 use std::io;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::session::messages::task as messages;
 use crate::session::pinned;
 use crate::session::record::new_record;
 use crate::store::journal::Entry;
-use crate::store::loops::{Assignment, Claim, Record, Session, VerifyCommands};
+use crate::store::loops::{Assignment, Record, Session, VerifyCommands};
 use crate::store::names::{ArmedBy, JournalEvent, LoopKind};
 use crate::store::pins::{Pin, SettingsThen};
 use crate::store::read;
@@ -23,27 +23,25 @@ use crate::store::write::{Flush, write_private};
 use crate::text::counted;
 use crate::world;
 
-/// The most that is read of a file that holds the task, in bytes.
+/// Bytes of a file that holds the task.
 pub const MOST_TASK: u64 = 256 << 10;
-/// The longest that the files are looked through: the client waits for the command.
+/// The limit of a look at the files: the client waits for the command.
 const LOOK: Duration = Duration::from_millis(1_200);
-/// What is shown where the agent's word alone ends the loop.
+/// Shown if the agent's word alone ends the loop.
 const NO_CHECK: &str = "No check: the agent's word decides. To add one: /speckit:ralph-loop \"TASK\" --check \"cargo test\"";
-/// The name of the file in the session's folder that holds a long task.
+/// The file in the session's folder with a long task.
 pub const TASK_FILE: &str = "task.md";
 
-/// Where a task's loop is armed, and by which command.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskPlace<'a> {
-    /// The folder the session was started in, a real path.
+    /// The folder in which the session was started, a real path.
     pub root: &'a Path,
-    /// The folder that a relative path of the person's is meant from.
+    /// The folder for a person's relative paths.
     pub cwd: &'a Path,
-    /// Whether every text begins with the ultrawork instruction.
     pub flavour: Flavour,
 }
 
-/// Which of the two commands was typed (spec 002).
+/// The command that was typed (spec 002).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flavour {
     /// `/ralph-loop`.
@@ -52,7 +50,7 @@ pub enum Flavour {
     Ultrawork,
 }
 
-/// Arms the loop in a session and returns what was armed; on any refusal nothing is armed.
+/// Arms the loop in a session; after a refusal nothing is armed.
 pub fn arm(
     request: &TaskRequest,
     place: TaskPlace<'_>,
@@ -92,11 +90,11 @@ pub fn arm(
         None => String::new(),
     };
     let not_noted = arming.finish(armed_entry(&record));
-    // No lock is held during this look. Without it, a promise is judged by the times of the files.
+    // No lock is held during this look. Without it, the files' times judge a promise.
     let _ = pinned::promise_judge(place.root, &record)
         .and_then(|judge| arm_promise(&judge, &task, LOOK));
     let no_check = if pin.checks.is_empty() { NO_CHECK } else { "" }.to_owned();
-    let stop = "To stop it: /speckit:cancel-ralph".to_owned();
+    let stop = "To stop it: Esc, then /speckit:cancel-ralph".to_owned();
     let lines =
         [messages::armed_line(&record), no_check, shown.clone(), unkept.unwrap_or_default(), stop];
     let lines = lines.iter().map(|line| line.trim_end()).filter(|line| !line.is_empty());
@@ -104,7 +102,7 @@ pub fn arm(
     Ok(Armed { about: record.about, for_agent, for_person, shown })
 }
 
-/// What is armed, as it is kept outside of the project.
+/// The pin of a ralph loop.
 fn pin_of(record: &Record, settings: SettingsThen) -> Pin {
     Pin {
         about: record.about.clone(),
@@ -121,7 +119,6 @@ fn task_of(request: &TaskRequest, cwd: &Path) -> Result<String, Refusal> {
     task_in(&cwd.join(named))
 }
 
-/// The text of a file that holds a task.
 pub fn task_in(path: &Path) -> Result<String, Refusal> {
     let wrong = |why: &str| {
         let what = format!("the task cannot be read from `{}`: {why}", path.display());
@@ -145,12 +142,12 @@ fn record_of(
 ) -> Record {
     let (start, head) = (Fingerprint::default(), commits::log_place(place.root));
     let long = task.chars().count() > messages::SHORT;
-    let claim = Claim {
+    let pin = Pin {
         about: messages::title(task),
         armed_at: world::now(),
         commits_from: Some(head.length),
         commits_line: head.line,
-        ..Claim::default()
+        ..Pin::default()
     };
     let session = armer.session.unwrap_or_default();
     Record {
@@ -164,11 +161,11 @@ fn record_of(
             ultrawork: place.flavour == Flavour::Ultrawork,
             ..Assignment::default()
         })),
-        ..new_record(&claim, session, armer.by, armer.transcript)
+        ..new_record(&pin, session, armer.by, armer.transcript)
     }
 }
 
-/// The project's checks hold in this loop too, before those that were typed.
+/// The project's checks hold here too, before those that were typed.
 fn contract_of(request: &TaskRequest, settings: Settings) -> Contract {
     let chosen = &request.chosen;
     let limit_seconds = chosen.check_limit().as_secs();
@@ -200,7 +197,7 @@ fn keep(folder: &Session, record: &Record, task: &str) -> io::Result<()> {
 }
 
 fn armed_entry(record: &Record) -> Entry {
-    let checks = record.ralph().map(|it| &*it.contract.checks).filter(|checks| !checks.is_empty());
+    let checks = record.ralph().map(|task| &*task.contract.checks).filter(|all| !all.is_empty());
     let checks = checks.map_or_else(String::new, |checks| {
         format!("; {}{}", counted(checks.len() as u64, "check"), pinned::checks_in_words(checks))
     });

@@ -1,4 +1,4 @@
-//! What is said of a feature's loop that has ended, to people and in the log.
+//! Texts about the end of a feature's loop, for people and the log.
 
 use std::fmt::Write;
 
@@ -15,10 +15,10 @@ use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::store::loops::Record;
 use crate::text;
 
-/// The most characters of named tasks that a person is told to type again.
+/// Characters of task names that a person is told to type again.
 const TYPED: usize = 60;
 
-/// The one line for the log that says why a loop ended.
+/// One line for the log: why the loop ended.
 pub fn end_line(snapshot: &FeatureSnapshot, reason: &TerminalReason) -> String {
     match reason {
         TerminalReason::MaxIters { limit } => format!(
@@ -39,9 +39,9 @@ pub fn end_line(snapshot: &FeatureSnapshot, reason: &TerminalReason) -> String {
     }
 }
 
-/// What a person reads when a loop ended short of completion: why, how far, what next.
+/// For a person, after an end short of completion: why, how far, what next.
 ///
-/// `left` is what was missing at that moment besides the list: failed checks, extension hooks that have not run.
+/// `left` is what was missing besides the list: failed checks, hooks of extensions.
 pub fn end_message(
     snapshot: &FeatureSnapshot,
     record: &Record,
@@ -54,7 +54,7 @@ pub fn end_message(
         why.push_str("; ");
         why.push_str(&text::line(left));
     }
-    let mut next = what_next(Some(record), reason, snapshot.all_done());
+    let mut next = what_next(&record.about, Some(record), reason, snapshot.all_done());
     if snapshot.tasks.is_some() && place.done < place.total {
         let open = open_tasks(snapshot);
         let _ = write!(next, "\nOpen: {}", open.split_once(": ").map_or(&*open, |(_, ids)| ids));
@@ -63,13 +63,13 @@ pub fn end_message(
     limited(person::ended(record, &head, [&why, &place.words()], &next))
 }
 
-/// What the person of a plugin reads when everything is done.
+/// For the person of a plugin, when everything is done.
 pub fn completed_message(snapshot: &FeatureSnapshot, record: &Record) -> String {
     let converged = converged(record.ledger.converging);
     person::ended(record, "done", [&snapshot.place().words(), converged], "")
 }
 
-/// Returns which tasks were open under this loop and are gone from its list, `None` when there are none.
+/// Tasks that were open under this loop and are gone from its list; `None` for none.
 pub fn gone_tasks(record: &Record) -> Option<String> {
     let gone = &record.gone_tasks;
     let tasks = text::counted_as(gone.len(), "task was", "tasks were");
@@ -77,7 +77,7 @@ pub fn gone_tasks(record: &Record) -> Option<String> {
     (!gone.is_empty()).then(told)
 }
 
-/// Returns which boxes of its lists are open and do not count, `None` where there are none. Who named tasks left out the others.
+/// Open boxes of the lists that do not count; `None` for none. With named tasks, the others were left out on purpose.
 pub fn uncounted(snapshot: &FeatureSnapshot) -> Option<String> {
     let own = snapshot.tasks.as_ref()?.uncounted();
     let others = others_in_words(&snapshot.feature.folder).filter(|_| !snapshot.place().named);
@@ -85,7 +85,7 @@ pub fn uncounted(snapshot: &FeatureSnapshot) -> Option<String> {
     (!all.is_empty()).then(|| text::line(&all.join("; ")).into_owned())
 }
 
-/// What the person is told when all that counts of a list is done, but tasks are gone from it, or boxes are open.
+/// For the person, when the list is done, but tasks are gone or other boxes are open.
 pub fn doubtful_message(snapshot: &FeatureSnapshot, record: &Record) -> Option<String> {
     let (gone, open) = (gone_tasks(record), uncounted(snapshot));
     let next = if gone.is_some() { COMPARE } else { LOOK };
@@ -99,50 +99,55 @@ pub fn doubtful_message(snapshot: &FeatureSnapshot, record: &Record) -> Option<S
     (!but.is_empty()).then(|| limited(person::ended(record, "done (completed)", parts, next)))
 }
 
-/// What a session is told whose loop another one took over, `None` when none did.
+/// For a session whose loop another one adopted; `None` otherwise.
 pub fn moved_message(record: &Record) -> Option<String> {
     let to = Some(printable(&record.moved_to)).filter(|to| !to.is_empty())?;
     let why = format!("session {to} has taken this loop over, this one may stop");
     Some(person::ended(record, "ended (stopped)", [&why, ""], ""))
 }
 
-/// What a person reads when a loop ended and its feature cannot be found.
+/// For a person, when the loop ended and its feature cannot be found.
 pub fn end_without_files(record: &Record) -> String {
     let reason = record.ledger.ended.as_ref().map_or("stopped", TerminalReason::name);
     person::ended(record, &format!("ended ({reason})"), [&printable(&record.words), ""], "")
 }
 
-/// What a person reads when the loop's state file was taken away and tasks are open.
+/// For a person, when the state file is gone and tasks are open.
 pub fn gone_message(record: &Record, place: TaskPosition) -> String {
     let done = if place.total > 0 { place.words() } else { String::new() };
     let why = ["its state file is gone", &done];
-    person::ended(record, "ended (cancelled)", why, &format!("{}.", again(Some(record))))
+    person::ended(
+        record,
+        "ended (cancelled)",
+        why,
+        &format!("{}.", again(&record.about, Some(record))),
+    )
 }
 
-/// The reason on one line: what the agent says it needs may hold anything.
+/// The reason on one line: an agent's words about what it needs may hold anything.
 fn plain(reason: &TerminalReason) -> String {
     text::line(&reason.to_string()).into_owned()
 }
 
-/// What a person does when tasks are gone from a list that is done.
+/// For a person, when tasks are gone from a finished list.
 const COMPARE: &str = "compare the list with an earlier one (`git diff`): nobody has proved that their work is there.";
 
-/// What a person does when boxes are open that do not count.
+/// For a person, when boxes are open that do not count.
 const LOOK: &str =
     "look at these lines: a task that counts is a line such as `- [ ] T001 Create the project`.";
 
-/// How the work continues where every box is ticked: no command arms a loop for a list without an open task.
+/// How to continue after all boxes are ticked: no command arms a loop for a list without open tasks.
 const REST: &str = "have the rest done in the session: every box is ticked";
 
-/// How the work continues: with the command that armed the loop, for the tasks that it was about.
-fn again(record: Option<&Record>) -> String {
+/// How to continue: the command that armed the loop, with its feature and its tasks. Another feature may be current by then.
+fn again(feature: &str, record: Option<&Record>) -> String {
     let asked = record.and_then(|record| record.asked.as_deref());
     let by_outline = asked.is_some_and(|asked| asked.by_outline);
     let tasks = asked.map(|asked| in_runs(&asked.tasks)).filter(|tasks| !tasks.is_empty());
     let (command, before) = if by_outline {
-        ("spec-kit's implement command", " for ")
+        ("spec-kit's implement command".to_owned(), " for ")
     } else {
-        ("/speckit:implement", " ")
+        (format!("/speckit:implement {}", printable(feature)), " ")
     };
     let tasks = tasks.map(|tasks| match tasks.chars().count() {
         ..=TYPED => [before, &printable(&tasks)].concat(),
@@ -151,9 +156,10 @@ fn again(record: Option<&Record>) -> String {
     format!("continue with {command}{}", tasks.unwrap_or_default())
 }
 
-/// What a person does after an end, behind "Next: "; a reason of `None` is one of which nobody knows more. `all_done`
-/// is whether every box is ticked.
+/// What a person does after the end of a feature's loop, behind "Next: "; `None` for an unknown reason. `all_done`: every
+/// box is ticked.
 pub fn after_end(
+    feature: &str,
     record: Option<&Record>,
     reason: Option<&TerminalReason>,
     all_done: bool,
@@ -162,19 +168,26 @@ pub fn after_end(
     match reason {
         Some(TerminalReason::Completed) if has_gone_tasks => COMPARE.to_owned(),
         Some(TerminalReason::Completed) => AFTER_COMPLETED.to_owned(),
-        Some(reason) => person::behind_next(&what_next(record, reason, all_done)),
-        None => format!("{}.", again(record)),
+        Some(reason) => person::behind_next(&what_next(feature, record, reason, all_done)),
+        None => format!("{}.", again(feature, record)),
     }
 }
 
-fn what_next(record: Option<&Record>, reason: &TerminalReason, all_done: bool) -> String {
+fn what_next(
+    feature: &str,
+    record: Option<&Record>,
+    reason: &TerminalReason,
+    all_done: bool,
+) -> String {
     if *reason == TerminalReason::CorruptState {
-        return "Run /speckit:implement (keeps the broken file aside and starts again) or /speckit:cancel."
-            .to_owned();
+        return format!(
+            "Run /speckit:implement {} (keeps the broken file aside and starts again) or /speckit:cancel.",
+            printable(feature)
+        );
     }
-    let again = if all_done { REST.to_owned() } else { again(record) };
+    let again = if all_done { REST.to_owned() } else { again(feature, record) };
     match reason {
-        // Another limit is of no use to a list without an open task.
+        // Another limit does not help a list without open tasks.
         TerminalReason::MaxIters { .. } if all_done => {
             format!("Look at what was done, then {again}.")
         }

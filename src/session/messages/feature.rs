@@ -1,7 +1,6 @@
-//! What a speckit loop says, to the model and to people.
+//! The texts of a feature's loop, for the model and for people.
 //!
-//! None of these texts has the completion signal alone on a line: the loop's own words must never
-//! pass its own test.
+//! No text has the completion signal alone on a line: the loop's own words must never pass its own test.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -22,17 +21,17 @@ use crate::store::loops::{Asked, Record};
 use crate::store::pins::PinState;
 use crate::text::{self, grouped};
 
-/// The longest reason that is handed to the model, in characters (it is paid for at every iteration).
+/// Characters of a text for the model, which pays for them at every iteration.
 const LONGEST: usize = 3_900;
-/// The most characters of one thing that is missing, in a line for a person.
+/// Characters about one missing thing, in a line for a person.
 const SHORTFALL: usize = 120;
-/// The most lines of a failed check's output that an end shows.
+/// Lines of a failed check's output that an end shows.
 const FIRST_LINES: usize = 3;
-/// The most characters that the list of open tasks takes.
+/// Characters for the list of open tasks.
 const LIST: usize = 900;
-/// The same where only the next ones are to be named.
+/// Characters if only the next tasks are named.
 const FEW: usize = 36;
-/// The agent of a feature's loop; the open tasks and the signal are in every text for it.
+/// For the agent of a feature's loop; every text for it has the open tasks and the signal.
 const READER: Reader<'_> = Reader {
     who: "You",
     promise: SIGNAL,
@@ -42,30 +41,30 @@ const READER: Reader<'_> = Reader {
     bullet: "",
     output: 1_600,
 };
-/// The same where it works by spec-kit's own outline, which has it tick the boxes itself.
+/// For an agent that works by spec-kit's own outline, which has it tick the boxes itself.
 const BY_ITS_OUTLINE: Reader<'_> =
     Reader { finished: "tick the box of what is really done", ..READER };
 
-/// What the agent does instead of ending its turn once more.
+/// What the agent should do instead of ending its turn again.
 const INSISTENCE: Insistence<'_> = Insistence {
     instead: "Run `spool task next` and do that task, or say what stops you: `spool task block \"what a person must do\"`.",
     same_list: "The same tasks are open as at your last stop: finish the next one before you end your turn, in another way if need be.",
 };
 
-/// What an agent does instead where every box is ticked, and a check fails or an extension hook has not run.
+/// The same if every box is ticked, and a check fails or a hook has not run.
 const REPAIR_INSTEAD: &str = "Repair what the check shows, or say what stops you: `spool task block \"what a person must do\"`.";
 const CONVERGE_INSTEAD: &str =
     "Run it now, or say what stops you: `spool task block \"what a person must do\"`.";
 const RUN_INSTEAD: &str =
     "Run them now, or say what stops you: `spool task block \"what a person must do\"`.";
 
-/// The same in the shortest text, which says by itself what is to be done.
+/// The same in the shortest text, which itself says what to do.
 const BRIEF_INSISTENCE: Insistence<'_> =
     Insistence { instead: "", same_list: "No box was ticked since: try another way." };
 
-/// The text that sends the agent back to work (spec 003, FR-1 and FR-15), under 4,000 characters: two or three
-/// lines, and from time to time the whole contract. As more context, which the client shows to the person whole, it has no
-/// word that can be left out.
+/// Sends the agent back to work (spec 003, FR-1 and FR-15), in less than 4,000 characters: two or three lines, and from
+/// time to time the whole contract. As more context, which the client shows to the person in full, the text has no word
+/// to spare.
 pub fn resume(
     snapshot: &FeatureSnapshot,
     record: &Record,
@@ -82,14 +81,14 @@ pub fn resume(
     let hooks_due = matches!(missing, [Shortfall::HooksDue(_) | Shortfall::ConvergeDue(_)]);
     let converges = matches!(missing, [Shortfall::ConvergeDue(_)]);
     let is_open =
-        |it: &Shortfall| matches!(it, Shortfall::OpenTasks | Shortfall::ClaimedWithOpenTasks);
+        |lack: &Shortfall| matches!(lack, Shortfall::OpenTasks | Shortfall::ClaimedWithOpenTasks);
     let before_the_rest = failed && missing.iter().any(is_open);
     if matches!(missing, [Shortfall::NotReviewed(_)]) {
         explain(&mut text, missing, READER);
         return limited(text + END_AGAIN);
     }
     if held_up(snapshot, missing).is_some() {
-        let lack: Vec<_> = missing.iter().filter(|it| !is_open(it)).cloned().collect();
+        let lack: Vec<_> = missing.iter().filter(|one| !is_open(one)).cloned().collect();
         explain(&mut text, &lack, READER);
         let insistence = Insistence { instead: REPAIR_INSTEAD, same_list: "" };
         text += &insistence.line(ledger, &Guardrails::default(), missing);
@@ -99,7 +98,7 @@ pub fn resume(
         briefly(&mut text, snapshot, ledger, missing);
         return limited(text);
     }
-    // Output that the agent has seen already is not shown whole again.
+    // Output that the agent has seen is not repeated in full.
     let output = if ledger.same_failure > 1 { 400 } else { READER.output };
     let reader = if snapshot.by_outline { BY_ITS_OUTLINE } else { READER };
     explain(&mut text, missing, Reader { output, ..reader });
@@ -109,7 +108,7 @@ pub fn resume(
         (_, true) => RUN_INSTEAD,
         _ => INSISTENCE.instead,
     };
-    // Where every box is ticked, no task is open that could be the same.
+    // Without an open task, no open task can be the same.
     let is_ticked = (failed || hooks_due) && !missing.iter().any(is_open);
     let same_list = if is_ticked { "" } else { INSISTENCE.same_list };
     text += &Insistence { instead, same_list }.line(ledger, &Guardrails::default(), missing);
@@ -133,14 +132,14 @@ pub fn resume(
         (false, false) => NEXT_TASK,
     });
     if is_whole && !failed && !hooks_due {
-        // What blocked means is in the rules.
+        // The rules explain what blocked means.
         let _ = write!(text, "\n{}", HONEST[..2].join(" "));
     }
     limited(text) + &if is_whole { asked(record.asked.as_deref()) } else { String::new() }
 }
 
-/// What alone keeps ticked tasks from being done, such as a protected file that differs: no other task is open, and
-/// nothing else is missing.
+/// What alone keeps ticked tasks from counting, such as a changed protected file: no other task is open, and nothing
+/// else is missing.
 fn held_up(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> Option<String> {
     let [Shortfall::OpenTasks | Shortfall::ClaimedWithOpenTasks, Shortfall::Unproved(tasks)] =
         missing
@@ -149,11 +148,11 @@ fn held_up(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> Option<String> 
     };
     let why = &tasks.iter().find(|task| task.why.holds_up_all())?.why;
     let mut open = snapshot.tasks.as_ref()?.open();
-    let all = open.all(|it| tasks.iter().any(|task| task.id == it.id && task.why.holds_up_all()));
+    let all = open.all(|one| tasks.iter().any(|task| task.id == one.id && task.why.holds_up_all()));
     all.then(|| lack(why))
 }
 
-/// The same in as few words as there can be: without a line break, it takes three lines of a narrow terminal.
+/// The shortest text: without a line break, it fills three lines of a narrow terminal.
 fn briefly(text: &mut String, snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfall]) {
     text.truncate(text.trim_end().len());
     text.push(' ');
@@ -193,7 +192,7 @@ fn briefly(text: &mut String, snapshot: &FeatureSnapshot, ledger: &Ledger, missi
     }
 }
 
-/// How many tasks are open, and the next one.
+/// The number of open tasks, and the next one.
 fn what_is_next(text: &mut String, snapshot: &FeatureSnapshot) {
     let list = snapshot.tasks.as_ref();
     let Some((list, next)) = list.and_then(|list| Some((list, list.present()?))) else {
@@ -212,7 +211,7 @@ fn what_is_open(text: &mut String, snapshot: &FeatureSnapshot, in_the_list: &str
     };
 }
 
-/// The counters of the state file, as spec 003 has them.
+/// The state file's counters, as in spec 003.
 fn counters(snapshot: &FeatureSnapshot, ledger: &Ledger) -> String {
     let (state, limits) = (&snapshot.state, &snapshot.limits);
     format!(
@@ -226,7 +225,7 @@ fn counters(snapshot: &FeatureSnapshot, ledger: &Ledger) -> String {
     )
 }
 
-/// Which attempt this is, empty for the first one.
+/// Which attempt this is; empty for the first.
 fn attempt(snapshot: &FeatureSnapshot) -> String {
     match snapshot.state.task_iteration() {
         0 | 1 => String::new(),
@@ -234,62 +233,62 @@ fn attempt(snapshot: &FeatureSnapshot) -> String {
     }
 }
 
-/// What is to be done when every box is ticked and an extension hook has not run.
+/// What to do if every box is ticked and an extension hook has not run.
 const RUN_HOOKS: &str = "\
 Every box is ticked. Run them yourself, do not delegate them to spec-executor, then end your turn with ALL_TASKS_COMPLETE on a line of its own.";
 
-/// What is to be done when every box is ticked and spec-kit's converge command has not run.
+/// What to do if every box is ticked and spec-kit's converge command has not run.
 const CONVERGE: &str = "\
 Every box is ticked. Run it yourself, as its text says. When it appends tasks to tasks.md, they are open like the others: do \
 them. When it appends none, end your turn with ALL_TASKS_COMPLETE on a line of its own.";
 
-/// What is to be done when every box is ticked and the review came to no verdict.
+/// What to do if every box is ticked and the review gave no verdict.
 const END_AGAIN: &str =
     "Every box is ticked: end your turn with ALL_TASKS_COMPLETE on a line of its own.";
 
-/// What an agent that knows its contract does next.
+/// The next step for an agent that knows its contract.
 const NEXT_TASK: &str = "\
 Next: `spool task next`, delegate it to spec-executor (qa-engineer for [VERIFY]), check it, then `spool task done ID` or \
 `spool task fail ID \"why\"`. When only a person can continue: `spool task block \"what they must do\"`. \
 When no task is open: end with ALL_TASKS_COMPLETE on a line of its own.";
 
-/// What is to be done when every box is ticked, and something holds all of them up.
+/// What to do if every box is ticked and something holds all of them up.
 const HELD_UP: &str = include_str!("feature/held_up.txt").trim_ascii_end();
 
-/// The contract of the agent, as `commands/implement.md` has it at length.
+/// The agent's contract, which `commands/implement.md` has at length.
 const ALL_RULES: &str = include_str!("feature/rules.txt").trim_ascii_end();
 
-/// What is to be done when every box is ticked and a check of the person's fails.
+/// What to do if every box is ticked and a person's check fails.
 const REPAIR_CHECKS: &str = include_str!("feature/repair_checks.txt").trim_ascii_end();
 
-/// The same while other tasks are open, and the review of those that were finished did not pass.
+/// What to do if other tasks are open, and the review of the finished ones did not pass.
 const REPAIR_PART: &str = include_str!("feature/repair_part.txt").trim_ascii_end();
 
-/// The same for an agent that works by spec-kit's own outline.
+/// For an agent that works by spec-kit's own outline: a hook has not run.
 const RUN_HOOKS_BY_OUTLINE: &str = "\
 Every box is ticked. Run them, then end your turn with ALL_TASKS_COMPLETE on a line of its own.";
 
-/// What it does when every box is ticked and a check of the person's fails.
+/// The same: every box is ticked and a person's check fails.
 const REPAIR_CHECKS_BY_OUTLINE: &str =
     include_str!("feature/repair_checks_by_outline.txt").trim_ascii_end();
 
-/// What it does next, when it knows its contract.
+/// The same: the next step, once the agent knows its contract.
 const NEXT_BY_OUTLINE: &str = include_str!("feature/next_by_outline.txt").trim_ascii_end();
 
-/// How an agent resumes that works by spec-kit's own outline.
+/// The same: how the agent resumes.
 const RESUME_BY_OUTLINE: &str = include_str!("feature/resume_by_outline.txt").trim_ascii_end();
 
-/// What the agent has to know besides spec-kit's own outline, where spec-kit's command armed the loop.
+/// The same: what the outline does not say, when spec-kit's own command armed the loop.
 pub const BY_OUTLINE: &str = concat!("\n", include_str!("feature/by_outline.txt")).trim_ascii_end();
 
-/// The contract of a coordinator, after a compaction.
+/// A coordinator's contract, after a compaction.
 const REMIND_COORDINATOR: &str = include_str!("feature/remind_coordinator.txt").trim_ascii_end();
 
-/// The contract of an agent that works by spec-kit's own outline, after a compaction.
+/// The contract by spec-kit's own outline, after a compaction.
 const REMIND_BY_OUTLINE: &str = include_str!("feature/remind_by_outline.txt").trim_ascii_end();
 
-/// The paragraph that a session with a live loop gets after a compaction or a resume: the whole contract, and what
-/// was asked besides the feature, letter for letter.
+/// For a session with a live loop, after a compaction or a resume: the whole contract, and word for word what was asked
+/// besides the feature.
 pub fn reminder(snapshot: &FeatureSnapshot, record: &Record, standing: &PinState) -> String {
     let place = snapshot.place();
     let work = if snapshot.by_outline { REMIND_BY_OUTLINE } else { REMIND_COORDINATOR };
@@ -316,7 +315,7 @@ pub fn reminder(snapshot: &FeatureSnapshot, record: &Record, standing: &PinState
         + &hooks
 }
 
-/// What the agent has to know of what was asked besides the feature, each on a line of its own; empty for nothing.
+/// What was asked besides the feature, on lines of their own; empty for nothing.
 pub fn asked(asked: Option<&Asked>) -> String {
     let mut text = String::new();
     let Some(Asked { tasks, words, open_checklists, optional, .. }) = asked else { return text };
@@ -336,8 +335,8 @@ pub fn asked(asked: Option<&Asked>) -> String {
     text
 }
 
-/// The line that a person sees when the agent is sent back: how far it is, or what was claimed and is not so; one
-/// line of a narrow terminal, as a rule.
+/// For a person, when the agent is sent back: how far it is, or which claim is wrong. Usually one line of a narrow
+/// terminal.
 pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfall]) -> String {
     let place = snapshot.place();
     let mut parts = Vec::new();
@@ -376,7 +375,7 @@ pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfal
     person::line("", &parts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Returns everything that is missing, on one line for the journal.
+/// Everything that is missing, on one line for the journal.
 pub fn missing(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> String {
     if let Some(lack) = held_up(snapshot, missing) {
         let claimed = missing.contains(&Shortfall::ClaimedWithOpenTasks);
@@ -392,8 +391,7 @@ pub fn missing(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> String {
     brief(missing, &open)
 }
 
-/// What was missing at an end besides the list: the checks that failed, or the extension hooks or the converge command
-/// that have not run.
+/// What was missing at an end besides the list: failed checks, or hooks and the converge command that have not run.
 pub fn left(seen: &Observation, ledger: &Ledger, checks: &[Check]) -> Option<String> {
     let due = || Shortfall::HooksDue(seen.hooks_due.clone());
     let hooks = || (!seen.hooks_due.is_empty()).then(|| short(&due(), ""));
@@ -404,10 +402,10 @@ pub fn left(seen: &Observation, ledger: &Ledger, checks: &[Check]) -> Option<Str
     let converge = || ledger.converging.asked.map(|_| NOT_CONVERGED.to_owned());
     let checked = checks_at_end(checks, seen.checks.as_deref());
     let parts = checked.into_iter().chain(hooks().or_else(unproved).or_else(converge));
-    Some(parts.collect::<Vec<_>>().join("; ")).filter(|it| !it.is_empty())
+    Some(parts.collect::<Vec<_>>().join("; ")).filter(|words| !words.is_empty())
 }
 
-/// What the checks said at an end, empty where there are none but a review.
+/// The checks' words at an end; empty without checks, or with a review alone.
 pub fn checks_at_end(checks: &[Check], results: Option<&[CheckResult]>) -> Option<String> {
     if Contract::commands_and_review(checks).0.is_empty() {
         return None;
@@ -418,7 +416,7 @@ pub fn checks_at_end(checks: &[Check], results: Option<&[CheckResult]>) -> Optio
     })
 }
 
-/// Returns which checks failed, with how each one ended and the first lines of its output, `None` when none did.
+/// The failed checks, each with its outcome and the first lines of its output; `None` for none.
 pub fn failed_checks(results: Option<&[CheckResult]>) -> Option<String> {
     let failed: Vec<String> = results?
         .iter()
@@ -437,7 +435,7 @@ pub fn failed_checks(results: Option<&[CheckResult]>) -> Option<String> {
     }
 }
 
-/// The text for a state file or task list that cannot be read (spec 003, AC-2.1).
+/// For a state file or task list that cannot be read (spec 003, AC-2.1).
 pub fn corrupt(snapshot: &FeatureSnapshot) -> String {
     let Some(unreadable) = &snapshot.unreadable else { return String::new() };
     let path = shortened(&unreadable.path.display().to_string());
@@ -455,7 +453,7 @@ pub fn corrupt(snapshot: &FeatureSnapshot) -> String {
     ))
 }
 
-/// The line for the log when the agent is sent back (spec 003).
+/// For the log, when the agent is sent back (spec 003).
 pub fn stopped_line(snapshot: &FeatureSnapshot) -> String {
     let place = snapshot.place();
     let (name, attempt) = (&snapshot.feature.name, snapshot.state.task_iteration());
@@ -463,12 +461,12 @@ pub fn stopped_line(snapshot: &FeatureSnapshot) -> String {
     format!("Session stopped during feature: {name} | Task: {task}/{total} | Attempt: {attempt}")
 }
 
-/// The ids of the open tasks, as many as fit, and how many more there are.
+/// As many ids of open tasks as fit, and the number of the others.
 pub fn open_tasks(snapshot: &FeatureSnapshot) -> String {
     open_tasks_within(snapshot, LIST)
 }
 
-/// The same in this many characters, but for the first one.
+/// The same within so many characters, but always with the first id.
 fn open_tasks_within(snapshot: &FeatureSnapshot, most: usize) -> String {
     let Some(list) = &snapshot.tasks else { return String::new() };
     let open = list.open().count();
@@ -494,7 +492,7 @@ fn open_tasks_within(snapshot: &FeatureSnapshot, most: usize) -> String {
     text
 }
 
-/// At most 40 characters of an id, fit for a line; nearly every one is as it is.
+/// At most 40 characters of an id, fit for a line; nearly every id is shorter.
 fn short_id(id: &str) -> Cow<'_, str> {
     if id.len() <= 40 && id.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Cow::Borrowed(id);
@@ -502,7 +500,6 @@ fn short_id(id: &str) -> Cow<'_, str> {
     printable(id).chars().take(40).collect()
 }
 
-/// The name of the file that cannot be read.
 pub(super) fn file_name(snapshot: &FeatureSnapshot) -> &'static str {
     match &snapshot.unreadable {
         Some(unreadable) if unreadable.path.ends_with(TASKS) => TASKS,
@@ -510,7 +507,7 @@ pub(super) fn file_name(snapshot: &FeatureSnapshot) -> &'static str {
     }
 }
 
-/// A path of which the end can still be recognised, at most 600 characters.
+/// The end of a path, at most 600 characters, that can still be recognized.
 pub(crate) fn shortened(path: &str) -> String {
     let path = text::block(path).replace('\n', " ").chars().collect::<Vec<_>>();
     if path.len() <= 600 {
@@ -520,7 +517,7 @@ pub(crate) fn shortened(path: &str) -> String {
     format!("…{end}")
 }
 
-/// The text, or its first 3,900 characters: each one is paid for at every iteration.
+/// At most 3,900 characters of a text: the model pays for each at every iteration.
 pub(crate) fn limited(text: String) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &text[..end]),

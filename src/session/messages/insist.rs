@@ -1,18 +1,17 @@
-//! What an agent reads that asks for the same once more: each time it says more clearly what to do instead.
+//! For an agent that asks for the same again: each time the text says more clearly what to do instead.
 
 use crate::engine::{Guardrails, Ledger, Shortfall};
 
-/// The words of one kind of loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Insistence<'a> {
-    /// What the agent does instead of ending its turn, in whole sentences.
+    /// What to do instead of ending the turn, in whole sentences.
     pub instead: &'a str,
-    /// What is said of a list that is as it was at the stop before; empty where there is no list.
+    /// Said of an unchanged list; empty without a list.
     pub same_list: &'a str,
 }
 
 impl Insistence<'_> {
-    /// A line for an agent that got no further since it was sent back, empty for any other.
+    /// A line for an agent that has not moved since it was sent back; empty for any other.
     pub fn line(self, ledger: &Ledger, rails: &Guardrails, missing: &[Shortfall]) -> String {
         let Self { instead, same_list } = self;
         let (idle, still) = (ledger.idle_stops, ledger.unchanged);
@@ -32,7 +31,7 @@ impl Insistence<'_> {
         if again && idle > 0 {
             return format!("You were sent back and did nothing. {instead}\n");
         }
-        let failed = missing.iter().any(|it| matches!(it, Shortfall::CheckFailed(_)));
+        let failed = missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_)));
         if ledger.same_failure == 2 && failed {
             return "The check fails as it did before: look for another cause.\n".to_owned();
         }
@@ -48,9 +47,6 @@ impl Insistence<'_> {
 fn is_refused_claim(shortfall: &Shortfall) -> bool {
     matches!(
         shortfall,
-        Shortfall::ClaimedWithOpenTasks
-            | Shortfall::PromiseNotMade
-            | Shortfall::NoWork { .. }
-            | Shortfall::UnseenWork(_)
+        Shortfall::ClaimedWithOpenTasks | Shortfall::PromiseNotMade | Shortfall::NoWork { .. }
     )
 }

@@ -1,4 +1,4 @@
-//! What a loop says, to the agent and to people.
+//! The texts of a loop, for the agent and for people.
 
 pub mod ends;
 pub mod feature;
@@ -13,39 +13,38 @@ use crate::hosts::ContinueForm;
 use crate::store::loops::Record;
 use crate::store::names::ArmedBy;
 
-/// Every so many iterations the agent gets the whole contract again.
+/// After so many iterations the agent gets the whole contract again.
 const ALL_AGAIN: u32 = 10;
 
-/// What the agent holds on to in every loop: a claim without proof is none.
+/// The rules of every loop: a claim without proof is none.
 pub const HONEST: [&str; 3] = [
     "Completion is unproven until it is shown: name the evidence for each requirement.",
     "Say whether each turn got further.",
     "Blocked is only what a person alone can remove, after the rest was tried.",
 ];
 
-/// What a person does when the work is done, behind "Next: ".
+/// For a person, when the work is done, behind "Next: ".
 pub const AFTER_COMPLETED: &str = "look at the work; `spool log` has every decision.";
 
-/// Returns whether the agent gets the whole contract with this stop, and not only what is to be done next: the first time in
-/// a loop whose command it has not read, and from time to time. More context is shown to the person whole: there only a
-/// compaction brings the contract back.
+/// The agent gets the whole contract with this stop: the first time in a loop whose command it has not read, and from
+/// time to time. More context is shown to the person in full: there, only a compaction brings the contract back.
 pub fn needs_all(record: &Record, form: ContinueForm) -> bool {
     let ledger = &record.ledger;
     let has_read_none = ledger.continued <= 1 && record.armed_by != ArmedBy::Command;
     has_read_none || form == ContinueForm::Block && ledger.iterations.is_multiple_of(ALL_AGAIN)
 }
 
-/// What a person does after a loop of one kind has ended.
+/// A person's next step after the end of a loop.
 #[derive(Clone, Copy, Debug)]
 pub struct NextStep<'a> {
-    /// How the work continues: a command, after "then".
+    /// How to continue: a command, after "then".
     pub again: &'a str,
     /// What shows why the work stopped, after "look at".
     pub look_at: &'a str,
 }
 
 impl NextStep<'_> {
-    /// What a person does after this end, in one or two sentences.
+    /// One or two sentences.
     pub fn after(self, reason: &TerminalReason) -> String {
         let Self { again, look_at } = self;
         match reason {

@@ -1,4 +1,4 @@
-//! What a person reads of a loop of either kind: in the same order everywhere, and on as few lines as will do.
+//! Texts for a person about both kinds of loops: always in the same order, on as few lines as will do.
 
 use crate::engine::{Dollars, Ledger, TerminalReason};
 use crate::feature::project::printable;
@@ -6,7 +6,7 @@ use crate::store::loops::Record;
 use crate::store::names::EndName;
 use crate::text::{self, OURS, counted, grouped};
 
-/// Returns one line of these parts behind our name; empty ones are left out.
+/// One line of these parts behind our name, without empty ones.
 pub fn line(head: &str, parts: &[&str]) -> String {
     let mut line = [OURS, head].concat();
     for part in parts.iter().filter(|part| !part.is_empty()) {
@@ -18,8 +18,8 @@ pub fn line(head: &str, parts: &[&str]) -> String {
     line
 }
 
-/// How far a loop came until it was last judged, such as `7 iterations · 12 min · 48,000 tokens`, with what reviews
-/// used beside that: what is not known, and less than a minute, is left out.
+/// How far a loop came at its last judgement: `7 iterations · 12 min · 48,000 tokens`, and the use of reviews. Unknown
+/// figures, and less than a minute, are left out.
 pub fn sums(record: &Record) -> String {
     let mut parts = vec![counted(record.ledger.iterations.into(), "iteration")];
     let time = record.seen_at.since(record.armed_at);
@@ -36,12 +36,11 @@ pub fn sums(record: &Record) -> String {
     parts.join(" · ")
 }
 
-/// What reviews have used in a loop, such as `48,210 tokens, $0.1200`; empty where nothing says so, `~` is an estimate.
+/// The use of reviews in a loop: `48,210 tokens, $0.1200`, with `~` for an estimate; empty if unknown.
 pub fn reviews(ledger: &Ledger) -> String {
     reviews_of(ledger.review_tokens, ledger.review_cost, ledger.review_cost_estimated)
 }
 
-/// The same of these figures.
 pub fn reviews_of(tokens: u64, cost: u64, estimated: bool) -> String {
     let mut parts = Vec::new();
     if tokens > 0 {
@@ -65,16 +64,16 @@ pub fn ended(record: &Record, head: &str, parts: [&str; 2], next: &str) -> Strin
     text
 }
 
-/// The words of an end that say more than its name; empty for a loop that was cancelled, and no more is known.
+/// Words of an end that say more than its name; empty otherwise.
 pub fn more_than(name: &EndName, words: &str) -> String {
-    // As versions before have it in their notes.
+    // The words of earlier versions.
     const BEFORE: &str = "it was canceled";
     let says_no_more = words == BEFORE || words == TerminalReason::Cancelled.to_string();
     let is_said = *name == EndName::Cancelled && says_no_more;
     if is_said { String::new() } else { printable(words) }
 }
 
-/// What a person does next as it stands behind "Next: ", where no sentence begins.
+/// The next step behind "Next: ", where no sentence begins.
 pub fn behind_next(sentences: &str) -> String {
     let mut letters = sentences.chars();
     let first = letters.next().map(|first| first.to_ascii_lowercase());

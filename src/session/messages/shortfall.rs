@@ -1,4 +1,4 @@
-//! What keeps the work from being done: one sentence for an agent, a few words for the journal and a person.
+//! What keeps the work from being done: a sentence for an agent, a few words for the journal and a person.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -13,32 +13,32 @@ use crate::store::due::ExtensionHooks;
 use crate::text::{self, counted};
 use crate::world::WallTime;
 
-/// The most failed checks that are named with their output.
+/// Failed checks named with their output.
 const CHECKS: usize = 4;
-/// The most task ids that are named.
+/// Ids of tasks named.
 const IDS: usize = 12;
 
-/// The agent that reads what is missing: the one that stopped, or the next one.
+/// The agent that reads the text: the one that stopped, or the next one.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
     /// Who made the attempt: `You`, or `It` for an iteration before.
     pub who: &'a str,
     /// The text that claims completion.
     pub promise: &'a str,
-    /// What stands before the promise when it is missing; empty where that is not said.
+    /// Before a missing promise; empty for no words about it.
     pub without: &'a str,
-    /// What is said when tasks are open, empty where they are listed anyway.
+    /// About open tasks; empty if they are listed anyway.
     pub open: &'a str,
-    /// What is done about a task that is finished and open, after "or".
+    /// What to do about a finished task that is open, after "or".
     pub finished: &'a str,
-    /// What begins each line.
+    /// The beginning of each line.
     pub bullet: &'a str,
-    /// The most characters of failing output.
+    /// Characters of failing output.
     pub output: usize,
 }
 
-/// Says that a task is ticked in the list of another work tree, and not in the loop's own, which is in this folder of the project;
-/// `None` where none is.
+/// Says that a task is ticked in the list of another work tree, and not in the loop's own, `folder` in the project;
+/// `None` otherwise.
 pub fn ticked_elsewhere(root: &Path, folder: &Path, run: Option<WallTime>) -> Option<String> {
     let copy = printable(&ticked_copy(root, folder, run)?.to_string_lossy());
     let list = printable(&root.join(folder).join(TASKS).to_string_lossy());
@@ -47,7 +47,7 @@ pub fn ticked_elsewhere(root: &Path, folder: &Path, run: Option<WallTime>) -> Op
     ))
 }
 
-/// Writes a sentence on each thing that is missing, and the failed checks with the end of their output.
+/// Writes a sentence about each missing thing, and failed checks with the end of their output.
 pub fn explain(text: &mut String, missing: &[Shortfall], reader: Reader<'_>) {
     let bullet = reader.bullet;
     let mut failed = Vec::new();
@@ -127,7 +127,7 @@ fn sentence(shortfall: &Shortfall, reader: Reader<'_>) -> String {
     }
 }
 
-/// What an agent has to do about extension hooks of spec-kit that are due.
+/// For an agent with due hooks of spec-kit's extensions.
 fn hooks_due(due: &[String]) -> String {
     format!(
         "Extension hooks of spec-kit that must run and have not: {}. Run each with the Skill tool; if you carried one out in another way: `spool task hook NAME`.",
@@ -135,13 +135,13 @@ fn hooks_due(due: &[String]) -> String {
     )
 }
 
-/// What is said where a loop ends without the converge command of spec-kit.
+/// The end came before spec-kit's converge command.
 pub const NOT_CONVERGED: &str = "spec-kit's converge command has not run";
-/// What is said where its last round found more to do.
+/// The command's last round found more to do.
 pub const NOT_COMPARED: &str =
     "converge found more to do in both of its rounds: nobody has compared the code since";
 
-/// What came of spec-kit's converge command in a loop that is done; empty where it was not asked for.
+/// The outcome of spec-kit's converge command in a finished loop; empty if it was not asked for.
 pub fn converged(converging: Converging) -> &'static str {
     match (converging.passed, converging.is_over()) {
         (true, _) => "converge found nothing missing",
@@ -150,7 +150,7 @@ pub fn converged(converging: Converging) -> &'static str {
     }
 }
 
-/// Returns when which extension hooks run, in a few words.
+/// When which extension hooks run, in a few words.
 pub fn hooks_in_words(hooks: &ExtensionHooks) -> String {
     let parts = [("before the first task ", &hooks.before), ("after the last one ", &hooks.after)];
     let parts = parts.into_iter().filter(|(_, commands)| !commands.is_empty());
@@ -182,30 +182,30 @@ fn changed_tasks(tampered: &Tampered) -> String {
     text
 }
 
-/// A few ids of tasks and how many more there are.
+/// A few ids, and the number of the others.
 pub fn ids(all: &[String]) -> String {
     few(&mut all.iter().map(|id| printable(id).chars().take(40).collect::<String>()), IDS)
 }
 
-/// Returns lines of another program, none of which can be taken for the signal.
+/// Lines of another program, none of which can be taken for the signal.
 fn quoted(text: &str) -> String {
     text.lines().fold(String::new(), |quoted, line| quoted + "| " + line + "\n")
 }
 
-/// Returns everything that is missing on one line; `open` says which tasks are.
+/// Everything that is missing, on one line; `open` names the open tasks.
 pub fn brief(missing: &[Shortfall], open: &str) -> String {
     let words: Vec<String> = missing.iter().map(|one| short(one, open)).collect();
     text::line(&words.join("; ")).into_owned()
 }
 
-/// Returns one thing that is missing in a few words without a full stop; `open` says which tasks are open.
+/// One missing thing in a few words, without a full stop; `open` names the open tasks.
 pub fn short(shortfall: &Shortfall, open: &str) -> String {
     match shortfall {
         Shortfall::OpenTasks => open.to_owned(),
         Shortfall::ClaimedWithOpenTasks => format!("claimed done, but {open}"),
         Shortfall::Tampered(tampered) => tampered.to_string(),
         Shortfall::Unproved(tasks) => {
-            // The person may know why the files are as they are.
+            // The person may know why the files are like this.
             if let Some(task) = tasks.iter().find(|task| task.why.holds_up_all()) {
                 return lack(&task.why);
             }
@@ -232,12 +232,12 @@ pub fn short(shortfall: &Shortfall, open: &str) -> String {
     }
 }
 
-/// Why a review came to no verdict, without the words that it is no pass.
+/// Why a review gave no verdict, without the words that this is no pass.
 fn why_none(result: &CheckResult) -> &str {
     result.outcome.strip_prefix("no pass: ").unwrap_or(&result.outcome)
 }
 
-/// Returns that a check failed, or what a review came to, in a few words.
+/// A failed check, or the outcome of a review, in a few words.
 pub fn of_check(CheckResult { run, outcome, review, .. }: &CheckResult) -> String {
     match review {
         None => format!("check failed: `{run}` ({outcome})"),
@@ -245,7 +245,7 @@ pub fn of_check(CheckResult { run, outcome, review, .. }: &CheckResult) -> Strin
     }
 }
 
-/// How many tasks are open, as [`short`] takes it.
+/// The number of open tasks, as [`short`] takes it.
 pub fn open_count(open: u64) -> String {
     text::counted_as(open as usize, "task is open", "tasks are open")
 }

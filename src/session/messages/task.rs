@@ -1,6 +1,6 @@
-//! What a ralph loop says, to the agent and to people (spec 002).
+//! The texts of a ralph loop, for the agent and for people (spec 002).
 //!
-//! A reason is shown to the person whole: a task of more than [`SHORT`] characters goes by its file.
+//! A person sees every reason in full: a task of more than [`SHORT`] characters is named by its file.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -19,18 +19,18 @@ use crate::store::loops::{Assignment, Record, Session};
 use crate::store::names::{EndStatus, LoopKind};
 use crate::text::{self, counted};
 
-/// The longest task, in characters, that is ever given whole; of a longer one the beginning, and its file.
+/// Characters of the longest task that is given in full; of a longer one, the beginning and its file.
 pub const SHORT: usize = 2_000;
-/// What the agent does instead of ending its turn once more.
+/// What the agent should do instead of ending its turn again.
 const INSISTENCE: Insistence<'_> =
     Insistence { instead: "Do the next step now, or say what stops you.", same_list: "" };
-/// The most checks that are named when the contract is repeated.
+/// Checks named when the contract is repeated.
 const CHECKS_AGAIN: usize = 4;
-/// What begins every text of `/ulw-loop`.
+/// The beginning of every text of `/ulw-loop`.
 const ULTRAWORK: &str = "ULTRAWORK MODE: full effort. Plan the whole of it first, hand independent parts to agents side by side, take nothing for done that you have not run, and go on until nothing is left.\n\n";
 /// How the agent says that only a person can continue.
 const BLOCKED: &str = "When only a person can continue, run `spool block \"what the person must do\"` and end your turn with the same: that ends the loop.";
-/// The most characters of the beginning of a long task.
+/// Characters of a long task's beginning.
 const BEGINNING: usize = 240;
 
 /// The first words of a task, on one line of at most 60 characters.
@@ -39,12 +39,11 @@ pub fn title(task: &str) -> String {
     text::title(line, 60)
 }
 
-/// The beginning of a long task.
 pub fn beginning(task: &str) -> String {
     task.trim_start().chars().take(BEGINNING).collect()
 }
 
-/// The contract that the agent gets with its command: task, stopping rule, limits.
+/// The agent's contract, with its command: task, stopping rule, limits.
 pub fn start(record: &Record, folder: &Session) -> String {
     let Some(assignment) = record.ralph() else { return String::new() };
     let mut text = format!(
@@ -83,7 +82,7 @@ fn promise_rules(text: &mut String, assignment: &Assignment, token: &str) {
     }
 }
 
-/// The limits of a loop in one line without a full stop.
+/// The limits on one line, without a full stop.
 pub fn limits(record: &Record) -> String {
     let Some(assignment) = record.ralph() else { return String::new() };
     let contract = &assignment.contract;
@@ -98,7 +97,7 @@ pub fn limits(record: &Record) -> String {
     text
 }
 
-/// The line that a person sees when the loop is armed.
+/// For a person, when the loop is armed.
 pub fn armed_line(record: &Record) -> String {
     let Some(assignment) = record.ralph() else { return String::new() };
     let contract = &assignment.contract;
@@ -117,7 +116,7 @@ pub fn armed_line(record: &Record) -> String {
     person::line("armed: ", &[&record.about, &until, &limit, &least])
 }
 
-/// Returns why a second loop is refused.
+/// Why a second loop is refused.
 pub fn already_armed(live: &Record) -> Refusal {
     let (what, cancel) = if live.kind == LoopKind::Task {
         (format!("a ralph loop: {}", live.about), "/speckit:cancel-ralph")
@@ -130,7 +129,7 @@ pub fn already_armed(live: &Record) -> Refusal {
     )
 }
 
-/// The text that sends the agent back to work.
+/// Sends the agent back to work.
 pub fn go_on(
     record: &Record,
     folder: &Session,
@@ -148,7 +147,7 @@ pub fn go_on(
         open: "",
         finished: "",
         bullet: "",
-        // Output that the agent has seen already is not shown whole again.
+        // Output that the agent has seen is not repeated in full.
         output: if ledger.same_failure > 1 { 400 } else { 1_600 },
     };
     explain(&mut text, missing, reader);
@@ -168,7 +167,7 @@ pub fn go_on(
     limited(text) + &original(assignment, &folder.path(""))
 }
 
-/// The whole contract for a session after a compaction or a resume.
+/// The whole contract, after a compaction or a resume.
 pub fn reminder(record: &Record, folder: &Path) -> String {
     let Some(assignment) = record.ralph() else { return String::new() };
     let (flavour, iteration) = (flavour(assignment), iteration(record));
@@ -179,7 +178,7 @@ pub fn reminder(record: &Record, folder: &Path) -> String {
     limited(text) + &original(assignment, folder)
 }
 
-/// The task once more, which nothing before it shortens.
+/// The task once more, in full.
 fn original(assignment: &Assignment, folder: &Path) -> String {
     ["\nOriginal task: ", &task_in(assignment, folder)].concat()
 }
@@ -208,18 +207,18 @@ fn honest_rules(text: &mut String) {
     }
 }
 
-/// The line that a person sees when the agent is sent back.
+/// For a person, when the agent is sent back.
 pub fn progress(record: &Record, missing: &[Shortfall]) -> String {
     person::line("", &[&iteration(record), &brief(missing, "")])
 }
 
-/// The name that spec 002 has for an end.
+/// Spec 002's name for an end.
 pub fn status(record: &Record, reason: &TerminalReason) -> EndStatus {
     let promised = record.ralph().is_some_and(|assignment| assignment.contract.token.is_some());
     EndStatus::of(reason, promised)
 }
 
-/// What a person reads when the loop has ended; `missing` is what was not there at that moment.
+/// For a person, when the loop has ended; `missing` is what was missing then.
 pub fn end_message(record: &Record, reason: &TerminalReason, missing: &str) -> String {
     let status = status(record, reason);
     let (head, why) = match (reason, status) {
@@ -235,7 +234,7 @@ pub fn end_message(record: &Record, reason: &TerminalReason, missing: &str) -> S
     person::ended(record, &head, [&why, missing], &next)
 }
 
-/// What a person does after the end of a loop, behind "Next: "; empty while it lives.
+/// What a person does after the end, behind "Next: "; empty while the loop lives.
 pub fn after_end(record: &Record) -> String {
     match &record.ledger.ended {
         None => String::new(),
@@ -247,7 +246,7 @@ pub fn after_end(record: &Record) -> String {
     }
 }
 
-/// What a person should know about an accepted promise, empty when there was work before it.
+/// What a person should know about an accepted promise; empty if there was work before it.
 pub fn grounds(record: &Record) -> String {
     let Some(assignment) = record.ralph() else { return String::new() };
     if !record.ledger.against.is_empty() {
@@ -275,14 +274,14 @@ fn flavour(assignment: &Assignment) -> &'static str {
 }
 
 fn iteration(record: &Record) -> String {
-    let limit = record.ralph().and_then(|it| it.contract.guardrails.max_iterations);
+    let limit = record.ralph().and_then(|task| task.contract.guardrails.max_iterations);
     let of = limit.map_or_else(String::new, |limit| format!(" of {limit}"));
     format!("iteration {}{of}", record.ledger.iterations)
 }
 
-/// The task whole, or the file that holds it whole with its first words.
+/// The whole task, or its first words and the file with all of it.
 fn task_in(assignment: &Assignment, folder: &Path) -> String {
-    // The record has of a long task a beginning of this length at most.
+    // The record has at most this much of a long task.
     if assignment.task_file.is_empty() || assignment.task.chars().count() > BEGINNING {
         return assignment.task.clone();
     }

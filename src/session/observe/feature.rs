@@ -1,4 +1,4 @@
-//! One stop in a feature's loop as an observation for the engine.
+//! The observation of a stop in a feature's loop.
 
 use super::{PAUSE, TurnTranscript, asked, waiting};
 use crate::engine::promise::stands_alone;
@@ -14,13 +14,13 @@ use crate::store::loops::Record;
 use crate::store::pins::Pin;
 use crate::world::{self, Deadline};
 
-/// The observation of one stop; nothing is counted yet (see [`add_seen`]).
+/// The observation without counts (see [`add_seen`]).
 pub fn observe(snapshot: &FeatureSnapshot, event: &HookEvent, record: &mut Record) -> Observation {
     let mut claimed = stands_alone(&event.last_message, SIGNAL);
-    // The list decides where there is one; the transcript is asked only where there is none.
+    // The list decides; the transcript is asked only without a list.
     if !claimed && snapshot.tasks.is_none() {
         let transcript = event.transcript.as_deref();
-        claimed = transcript.is_some_and(|it| it.says(SIGNAL, record.transcript_from));
+        claimed = transcript.is_some_and(|file| file.says(SIGNAL, record.transcript_from));
     }
     record.had_list |= snapshot.tasks.as_ref().is_some_and(|list| !list.tasks.is_empty());
     let fingerprint = snapshot.work_fingerprint();
@@ -41,7 +41,7 @@ pub fn observe(snapshot: &FeatureSnapshot, event: &HookEvent, record: &mut Recor
     }
 }
 
-/// Waits for a transcript that shows no tool call yet where a stop without one would end the loop.
+/// Waits for a transcript without a tool call, if such a stop would end the loop.
 pub fn wait_for_transcript(event: &HookEvent, record: &Record, deadline: Deadline) {
     let part = TurnTranscript::of(event, record, &Guardrails::default(), 0);
     if let Some(part) = part.filter(|part| part.is_last_idle) {
@@ -49,9 +49,9 @@ pub fn wait_for_transcript(event: &HookEvent, record: &Record, deadline: Deadlin
     }
 }
 
-/// The extension hooks that are due now and have not run, and notes those that the transcript shows after `from`, with
-/// the converge command where the agent was told to run it. Nothing is read where all have run. Where they are all that is
-/// missing, a transcript that lags is waited for.
+/// The extension hooks that are due now. Notes the hooks that the transcript shows after `from`, and the converge
+/// command if the agent was told to run it. Reads nothing once all have run. Waits for a transcript that lags if
+/// nothing else is missing.
 pub fn hooks_due(
     pin: &Pin,
     (event, deadline): (&HookEvent, Deadline),
@@ -70,7 +70,7 @@ pub fn hooks_due(
         let part = TurnTranscript { unread, ..part };
         let patience = part.patience(deadline);
         loop {
-            // What is read after the end of the turn was seen is all of it.
+            // A read after the end of the turn has everything.
             let is_whole = !(done || is_asked) || part.shows_end() || patience.is_over();
             let (mut ran, mut converge_ran) = (record.hooks_ran.clone(), !is_asked);
             for command in part.transcript.commands_run(from) {
@@ -88,10 +88,10 @@ pub fn hooks_due(
     hooks.still_due(&record.hooks_ran, done)
 }
 
-/// Adds what happened since the last stop: tool calls, tokens, commits, and a cancel that was typed
-/// meanwhile; moves the record's places in transcript and commits forward.
+/// Adds what happened since the last stop: tool calls, tokens, commits, and a cancel that was typed meanwhile. The
+/// record moves on in transcript and commits.
 ///
-/// Counting is the most expensive part of a stop; only a session in its own loop needs it.
+/// Counting is the most expensive part of a stop: only a session in its own loop does it.
 pub fn add_seen(project: &Project, event: &HookEvent, record: &mut Record, seen: &mut Observation) {
     seen.commits = commits::counted(&project.root, record);
     let Some(part) = TurnTranscript::of(event, record, &Guardrails::default(), 0) else { return };

@@ -1,4 +1,4 @@
-//! Gathering: one stop as an observation for the engine. What both kinds of loops share is here.
+//! Gathers the observation of a stop; this file has the part for both kinds of loops.
 
 pub mod feature;
 pub mod task;
@@ -15,22 +15,22 @@ use crate::store::names::LoopKind;
 use crate::text;
 use crate::world::{self, Deadline};
 
-/// The pause between two looks at a transcript that lags.
+/// Between two looks at a transcript that lags.
 const PAUSE: Duration = Duration::from_millis(20);
-/// The most characters of a question that a person reads.
+/// Characters of a question for a person.
 const QUESTION: usize = 200;
 
-/// The part of a transcript that belongs to one stop: what was not counted at an earlier one.
+/// The part of a transcript that belongs to one stop: lines that no earlier stop has counted.
 pub struct TurnTranscript<'a> {
     transcript: &'a dyn Transcript,
     unread: TranscriptPart,
-    /// Whether a stop without a tool call would end the loop.
+    /// A stop without a tool call would end the loop.
     is_last_idle: bool,
     end: TurnEnd<'a>,
 }
 
 impl<'a> TurnTranscript<'a> {
-    /// The part for a stop in the loop of this record, `None` when the event names no transcript.
+    /// `None` if the event names no transcript.
     fn of(event: &'a HookEvent, record: &Record, rails: &Guardrails, needed: u64) -> Option<Self> {
         Some(Self {
             transcript: event.transcript.as_deref()?,
@@ -38,7 +38,7 @@ impl<'a> TurnTranscript<'a> {
                 from: record.transcript_read,
                 last: record.last_message,
                 needed,
-                // A turn that another hook held goes on: what was typed in it still waits for its end.
+                // After another hook's block the turn goes on: lines typed during it still wait for its end.
                 let_go: if event.reentered && record.marks.waited { 0 } else { record.let_go },
                 taken_up: 0,
             },
@@ -55,22 +55,22 @@ impl<'a> TurnTranscript<'a> {
         self.transcript.activity(self.unread)
     }
 
-    /// Whether no tool call is there, and a stop without one would end the loop.
+    /// There is no tool call, and a stop without one would end the loop.
     fn is_idle(&self, activity: Option<&Activity>) -> bool {
-        self.is_last_idle && activity.is_some_and(|it| it.count == Some(0))
+        self.is_last_idle && activity.is_some_and(|activity| activity.count == Some(0))
     }
 
     fn shows_end(&self) -> bool {
         self.transcript.shows(self.end, self.unread.from)
     }
 
-    /// How long a transcript that lags is waited for.
+    /// The time to wait for a transcript that lags.
     fn patience(&self, deadline: Deadline) -> Deadline {
         Deadline::after(self.transcript.lag().min(deadline.left()))
     }
 
-    /// Waits for a transcript that lags, at most as long as its host may need and not beyond the deadline: while it
-    /// shows no tool call and that would end the loop, or while it is in doubt for another reason.
+    /// Waits for a transcript that lags, within its host's time and the deadline: while it has no tool call and that
+    /// would end the loop, or while `in_doubt`.
     fn wait(&self, deadline: Deadline, in_doubt: impl Fn(Option<&Activity>) -> bool) {
         let patience = self.patience(deadline);
         loop {
@@ -83,8 +83,8 @@ impl<'a> TurnTranscript<'a> {
         }
     }
 
-    /// Takes in the calls and tokens of a whole turn, and moves the record's place in the transcript forward. A
-    /// transcript that lags has no calls yet, and does not say that there were none: it is read again at the next stop.
+    /// Counts the calls and tokens of a whole turn, and moves on in the transcript. A transcript that lags has no calls
+    /// yet, but does not say that there were none: the next stop reads it again.
     fn take(&self, activity: &Activity, record: &mut Record, seen: &mut Observation) {
         if self.is_idle(Some(activity)) && !self.shows_end() {
             return;
@@ -96,11 +96,12 @@ impl<'a> TurnTranscript<'a> {
         seen.written_tokens = activity.tokens.written;
     }
 
-    /// The wait for a command that ends this loop: a person typed it while the agent worked, and the client
-    /// keeps it until the turn has ended. A loop that blocks the end would keep it waiting forever. What the client does not
-    /// name may be such a command: the client takes it up when the turn ends, and its own turn has a stop again. It lets one
-    /// stop go: a client that was killed takes nothing up. What was typed before this client took the session up is not
-    /// waited for at all.
+    /// The wait for a command that ends this loop: typed by a person while the agent worked, and kept by the client
+    /// until the turn ends. A block would keep the command waiting forever.
+    ///
+    /// Input that the client does not name may be such a command. The client takes the input up when the turn ends, and
+    /// that turn has a stop of its own. Only one stop is let go for it, because a killed client takes nothing up. Input
+    /// from before this client took the session up is not waited for.
     fn typed_cancel(
         &self,
         root: &Path,
@@ -117,7 +118,7 @@ impl<'a> TurnTranscript<'a> {
         Some(Waiting::Typed(cancel))
     }
 
-    /// The first typed line that ends the loop of this record, or may.
+    /// The first typed line that ends this loop, or may end it.
     fn cancel_in(&self, activity: &Activity, record: &Record) -> Option<String> {
         let ends = |(name, argument): (&str, &str)| {
             let is_task = record.kind == LoopKind::Task;
@@ -134,13 +135,13 @@ impl<'a> TurnTranscript<'a> {
     }
 }
 
-/// The wait for a person whom an agent asks for an approval that did nothing since it was sent back.
+/// An agent that has done nothing since it was sent back asks a person for approval.
 fn asked(seen: &Observation, said: &str) -> Option<Waiting> {
     let question = (seen.tool_calls == Some(0)).then(|| asks_approval(said))??;
     Some(Waiting::Answer(text::title(question, QUESTION)))
 }
 
-/// What a loop waits for: the end of a pause, an approval, and work in the background.
+/// The end of a pause, an approval, and work in the background.
 fn waiting(event: &HookEvent, record: &Record, approval: Option<Waiting>) -> Vec<Waiting> {
     let paused = record.pause().map(|pause| Waiting::Paused(pause.words()));
     let background = event.background.iter().cloned().map(Waiting::Background);

@@ -1,4 +1,4 @@
-//! One stop in a task's loop as an observation for the engine.
+//! The observation of a stop in a ralph loop.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -14,20 +14,20 @@ use crate::session::pinned::promise_judge;
 use crate::store::loops::{Assignment, Record};
 use crate::world::Deadline;
 
-/// Waits for a transcript that does not show yet what the event says: the work behind a promise, the final text where
-/// the event has none, or any tool call where a stop without one would end the loop.
+/// Waits for a transcript that does not yet have what the event says: the work behind a promise, the final text if the
+/// event lacks it, or any tool call if a stop without one would end the loop.
 pub fn wait_for_transcript(event: &HookEvent, record: &Record, deadline: Deadline) {
     let Some(assignment) = record.ralph() else { return };
     let Some(part) = turn(event, record, assignment) else { return };
     let said = &event.last_message;
     part.wait(deadline, |activity| {
-        let worked = activity.and_then(|it| Some(it.count?.saturating_sub(it.failed))).unwrap_or(0);
+        let worked = activity.and_then(|all| all.count?.checked_sub(all.failed)).unwrap_or(0);
         said.is_empty()
             || (worked < part.unread.needed && promised(assignment, said) == Promise::Kept)
     });
 }
 
-/// The observation of one stop, and moves the record's places in transcript and commits forward.
+/// The observation; the record moves on in transcript and commits.
 pub fn observe(
     root: &Path,
     event: &HookEvent,
@@ -56,7 +56,7 @@ pub fn observe(
     if let Some(mut part) = turn(event, record, &assignment)
         && let Some(activity) = part.activity()
     {
-        // A promise is judged by the calls that are there, and then does not end the loop as an idle stop.
+        // A promise is judged by the existing calls, and does not end the loop as an idle stop.
         part.is_last_idle &= !claimed;
         seen.waiting.extend(part.typed_cancel(root, &activity, record));
         seen.failed_calls = activity.failed;
@@ -79,8 +79,8 @@ pub fn observe(
     seen
 }
 
-/// The part of the transcript that belongs to this stop; as many calls are counted as the promise still needs. One that
-/// was denied or failed is no work.
+/// This stop's part of the transcript. Calls are counted up to the number that the promise still needs. A denied or
+/// failed call is not work.
 fn turn<'a>(
     event: &'a HookEvent,
     record: &Record,
@@ -92,7 +92,6 @@ fn turn<'a>(
     TurnTranscript::of(event, record, &contract.guardrails, needed)
 }
 
-/// What a text says of the assignment's promise.
 fn promised(assignment: &Assignment, text: &str) -> Promise {
     promise(assignment.contract.token.as_deref(), assignment.promise_match, text)
 }

@@ -1,4 +1,4 @@
-//! What was armed for a loop that lives, as `spool status` shows it.
+//! The part of `spool status` about a live loop's arming.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -12,8 +12,8 @@ use crate::store::pins::PinState;
 use crate::text;
 use crate::world::WallTime;
 
-/// What a person reads of a live loop in `spool status`: when it was armed and who did it, what is run for it, what
-/// has to run and has not, and what has changed since; each line with a line break. `armed_at` is what the notes say.
+/// When the loop was armed and by whom, which commands run, which hooks have not run, and what has changed since; each
+/// line with a line break. `armed_at` is the time in the notes.
 pub fn lines(
     root: &Path,
     standing: &PinState,
@@ -27,9 +27,6 @@ pub fn lines(
     let pin = match standing {
         PinState::Armed(pin) => pin,
         PinState::Nobody => return text + "nobody; no check and no Verify command is run for it\n",
-        PinState::Ended(end) => {
-            return format!("  The loop has ended: {}\n", text::line(&end.words));
-        }
         PinState::Lost(why) | PinState::Unknown(why) => {
             let why = text::line(why);
             return format!("{text}whom is unknown, so no command is run for it: {why}\n");

@@ -22,27 +22,25 @@ use crate::session::pinned;
 use crate::session::task_log::receipts_of;
 use crate::store::loops::{LetGo, Loops, VerifyCommands};
 use crate::store::names::EndName;
-use crate::store::pins::{PinKey, PinState, Pins};
+use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::system::names;
 use crate::text::{LARGEST, counted, title};
 
-/// What is said of a loop that waits for a person's approval.
+/// The loop waits for a person's approval.
 const AWAITS: &str =
     "  Waiting: the state file says `awaitingApproval: true`, so the agent may stop\n";
 
-/// The most letters of the ids of tasks in a line.
+/// Letters for the ids of tasks in a line.
 const IDS: usize = 120;
 
-/// Everything that `spool status` tells.
 #[derive(Clone, Debug)]
 pub struct FeaturesReport {
-    /// The project's root.
     pub project: String,
-    /// Whether loops are switched on here.
+    /// Loops are switched on here.
     pub enabled: bool,
-    /// Why the settings cannot be used, with the line, empty when they can: then nothing can be armed.
+    /// Why the settings cannot be used, with the line; empty if they can. Nothing can be armed with such settings.
     pub settings_problem: String,
-    /// The features that have a state file or a loop, and the current one.
+    /// Features with a state file or a loop, and the current one.
     pub features: Vec<FeatureReport>,
 }
 
@@ -81,38 +79,35 @@ pub struct FeatureFacts {
     pub problems: Vec<String>,
 }
 
-/// One feature and its loop.
 #[derive(Clone, Debug)]
 pub struct FeatureReport {
-    /// What its files say.
     pub facts: FeatureFacts,
-    /// Whether its state file is there and cannot be read.
+    /// The state file is there and cannot be read.
     corrupt: bool,
-    /// Whether the loop is about tasks that were named.
+    /// The loop is about named tasks.
     named: bool,
     /// The id of the task to do now.
     next: Option<String>,
-    /// Its loop in a session, `None` where it never had one.
+    /// `None` if the feature never had a loop in a session.
     pub r#loop: Option<SessionLoop>,
-    /// Sessions that were not blocked since, because this loop is another session's, the latest first.
+    /// Sessions that were let go at a stop, because this loop is another session's; the latest first.
     pub let_go: Vec<LetGo>,
-    /// The Verify commands that may be run, by the id of their task.
+    /// Verify commands that may run, by the id of their task.
     pub verify: VerifyCommands,
-    /// How well the tasks that are done are proved, as far as this loop has seen.
+    /// The grades of done tasks in this loop.
     pub proofs: Scoreboard,
-    /// The last review of it, in words for a person; empty for none.
+    /// The last review, in words for a person; empty for none.
     pub review: String,
-    /// What a runner does with it now, in words for a person; empty while none works on it.
+    /// A runner's work on the feature, in words for a person; empty for none.
     pub runner: String,
 }
 
 impl FeaturesReport {
-    /// The report on a project; files that cannot be read are reported, not fatal.
+    /// Files that cannot be read are reported, not fatal.
     pub fn of(project: &Project) -> Self {
         Self::of_loops(project, &Loops::of(&project.root))
     }
 
-    /// The same of these loops of the project.
     pub fn of_loops(project: &Project, loops: &Loops) -> Self {
         let current = project.current_feature().ok().flatten();
         let report = |feature: &Feature| {
@@ -134,7 +129,7 @@ impl FeaturesReport {
         }
     }
 
-    /// The report as text for a person, with line breaks and no colour.
+    /// Text for a person, with line breaks and no color.
     pub fn text(&self) -> String {
         let mut text = format!("Project: {}\n", printable(&self.project));
         if !self.enabled {
@@ -152,7 +147,7 @@ impl FeaturesReport {
         text
     }
 
-    /// What is said beside a live loop where the settings switch loops off; empty otherwise.
+    /// A note beside a live loop that the settings switch loops off; empty otherwise.
     pub fn switch(&self) -> &'static str {
         if self.enabled { "" } else { ", but switched off by the settings: the agent may stop" }
     }
@@ -160,24 +155,24 @@ impl FeaturesReport {
 
 impl FeatureReport {
     fn of(project: &Project, feature: &Feature, loops: &Loops, current: bool) -> Self {
-        let claim = loops.claim(&feature.name);
+        // One that cannot be read is a loop all the same.
+        let pin = loops
+            .found(&feature.name)
+            .unwrap_or_else(|_| loops.recorded(&feature.name).or_else(|| Some(Pin::default())));
         let armed = pinned::standing_of_feature(&project.root, &feature.name);
         let pinned_to = armed.pin().map(|pin| pin.session.as_str());
-        let owner = claim.as_ref().and_then(|claim| claim.session.as_deref());
-        let record = owner.and_then(|session| loops.peek(session));
+        let record = pin.as_ref().and_then(|pin| loops.peek(&pin.session));
         let record = record.filter(|record| {
             record.about == feature.name && (pinned_to.is_none() || record.ledger.is_live())
         });
-        // As the session's notes say, otherwise the claim that may speak for them.
-        let ended = record.as_ref().and_then(|record| record.ledger.ended.as_ref());
-        let closed = claim.as_ref().and_then(|claim| claim.closed.clone());
-        let end = ended.map(EndName::of).or(closed);
-        let why = ended.or_else(|| claim.as_ref()?.reason.as_ref()).cloned();
-        let told = claim.as_ref().map(|claim| &claim.words);
-        let words = record.as_ref().filter(|_| ended.is_some()).map(|record| &record.words);
-        let words = words.or(told).cloned().unwrap_or_default();
+        // As the session's record says, otherwise the pin.
+        let ended = record.as_ref().and_then(|it| Some((it.ledger.ended.as_ref()?, &it.words)));
+        let pinned = || pin.as_ref()?.ended.as_ref().map(|end| (&end.reason, &end.words));
+        let (why, words) = ended.or_else(pinned).unzip();
+        let end = why.map(EndName::of);
+        let (why, words) = (why.cloned(), words.cloned().unwrap_or_default());
         let is_bound = pinned_to.is_some_and(|session| !session.is_empty());
-        let lives = claim.is_some() && end.is_none();
+        let lives = pin.is_some() && end.is_none();
         let standing = match &record {
             Some(record) if lives => pinned::standing(&project.root, record),
             None if lives => armed,
@@ -188,7 +183,7 @@ impl FeatureReport {
         });
         let snapshot = as_counted(project, feature, &standing, record.as_ref());
         let noted = record.as_ref().map(|record| record.armed_at);
-        let armed_at = noted.or_else(|| claim.as_ref().map(|claim| claim.armed_at));
+        let armed_at = noted.or_else(|| pin.as_ref().map(|pin| pin.armed_at));
         let armed_at = armed_at.unwrap_or_default();
         let place = snapshot.place();
         let open = snapshot.tasks.iter().flat_map(TaskList::open);
@@ -196,7 +191,12 @@ impl FeatureReport {
         let found = FoundLoop {
             about: &feature.name,
             next: match &end {
-                Some(_) => ends::after_end(record.as_ref(), why.as_ref(), snapshot.all_done()),
+                Some(_) => ends::after_end(
+                    &feature.name,
+                    record.as_ref(),
+                    why.as_ref(),
+                    snapshot.all_done(),
+                ),
                 None => String::new(),
             },
             end: end.map(|name| (name, words)),
@@ -208,7 +208,7 @@ impl FeatureReport {
             record,
         };
         Self {
-            r#loop: claim.is_some().then(|| SessionLoop::of(&project.root, loops, found)),
+            r#loop: pin.is_some().then(|| SessionLoop::of(&project.root, loops, found)),
             proofs: receipts_of(project, feature)
                 .map(|receipts| receipts.scoreboard(armed_at, snapshot.tasks.as_ref()))
                 .unwrap_or_default(),
@@ -242,7 +242,7 @@ impl FeatureReport {
         let facts = &self.facts;
         let current = if facts.current { " (current)" } else { "" };
         let state = match &self.r#loop {
-            Some(it) => it.words(switch, &["spool stop ", &facts.name].concat()),
+            Some(found) => found.words(switch, &["spool stop ", &facts.name].concat()),
             None if self.runner.is_empty() => "none".to_owned(),
             None => "none in a session".to_owned(),
         };
@@ -273,7 +273,7 @@ impl FeatureReport {
             review => format!("  Review: {}\n", printable(review)),
         };
         match &self.r#loop {
-            Some(it) => it.write_now(text, &review),
+            Some(found) => found.write_now(text, &review),
             None => text.push_str(&review),
         }
         let corrupt = self.corrupt.then_some("corrupt");
@@ -281,13 +281,13 @@ impl FeatureReport {
             let _ = writeln!(text, "  Phase: {phase}");
         }
         let awaits = if facts.awaits_approval { AWAITS } else { "" };
-        if let Some(it) = &self.r#loop {
-            it.write_course(text, awaits, "refused claims", &self.let_go);
+        if let Some(found) = &self.r#loop {
+            found.write_course(text, awaits, "refused claims", &self.let_go);
         }
     }
 }
 
-/// Writes how well the tasks of a loop are proved, and what to look at first; nothing where nothing is known.
+/// Writes the grades of a loop's tasks, and what to look at first; nothing if nothing is known.
 pub fn write_proofs(text: &mut String, board: &Scoreboard) {
     let line = board.line();
     if line.is_empty() {
@@ -300,21 +300,18 @@ pub fn write_proofs(text: &mut String, board: &Scoreboard) {
     }
 }
 
-/// The sessions that were not blocked since a feature's live loop was armed, because it is
-/// another session's.
+/// Sessions that were let go since the feature's live loop was armed, because it is another session's.
 pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
-    let Some(claim) = loops.claim(feature).filter(|claim| claim.closed.is_none()) else {
-        return Vec::new();
-    };
+    let Some(pin) = loops.live_pin(feature) else { return Vec::new() };
     let mut sessions = loops.let_go();
     sessions.retain(|it| {
-        let is_current = claim.session.as_ref() == Some(&it.owner) && it.session != it.owner;
-        it.about == feature && is_current && it.at >= claim.armed_at
+        let is_current = pin.session == it.owner && it.session != it.owner;
+        it.about == feature && is_current && it.at >= pin.armed_at
     });
     sessions
 }
 
-/// The files of a feature that are missing or cannot be read.
+/// Files that are missing or cannot be read.
 fn problems(project: &Project, snapshot: &FeatureSnapshot) -> Vec<String> {
     let shown = |path: &Path| {
         let path = path.strip_prefix(&project.root).unwrap_or(path);
@@ -322,7 +319,7 @@ fn problems(project: &Project, snapshot: &FeatureSnapshot) -> Vec<String> {
     };
     let unreadable = snapshot.unreadable.iter();
     let mut all: Vec<_> = unreadable
-        .map(|it| format!("`{}` cannot be read: {}", shown(&it.path), printable(&it.why)))
+        .map(|file| format!("`{}` cannot be read: {}", shown(&file.path), printable(&file.why)))
         .collect();
     if snapshot.tasks.is_none() && all.is_empty() {
         all.push(format!("`{}` is missing", shown(&snapshot.feature.folder.join(TASKS))));

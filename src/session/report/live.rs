@@ -1,4 +1,4 @@
-//! What a person wants to know of a loop that lives while its agent works: only `spool` says it.
+//! The present state of a live loop, for a person while the agent works: only `spool` shows it.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use crate::store::pins::PinState;
 use crate::text::{age, counted};
 use crate::world::WallTime;
 
-/// The longest title of a task, in characters.
+/// Characters of a task's title.
 const TITLE: usize = 100;
 
 /// What the session of a loop does.
@@ -38,35 +38,29 @@ pub enum SessionState {
     Unknown,
 }
 
-/// A loop that lives, as it is at this moment.
 #[derive(Clone, Debug, Default)]
 pub struct LiveReport {
-    /// When it was armed.
     pub armed_at: WallTime,
-    /// When its session last gave a sign of life; not known before a session has it.
+    /// The session's last sign of life; unknown before a session has the loop.
     pub last_sign_at: WallTime,
-    /// What its session does.
     pub session_state: SessionState,
-    /// The process of its session, `None` where it is not known.
+    /// The session's process; `None` if unknown.
     pub process: Option<u32>,
-    /// The task at work, or the tasks of a group, as `spool task next` has them; empty for none.
+    /// The current task, or the group of tasks, as `spool task next` shows it; empty for none.
     pub at_work: String,
-    /// Tool calls since the last stop, `None` where they cannot be seen.
+    /// Tool calls since the last stop; `None` if they cannot be seen.
     pub turn_tool_calls: Option<u64>,
-    /// Whether there may have been more of them.
+    /// There may have been more.
     pub turn_more_calls: bool,
-    /// Tokens since the last stop.
     pub turn_tokens: u64,
-    /// Tokens since it was armed.
+    /// Tokens since arming.
     pub tokens: u64,
-    /// What it waits for.
     pub waits_for: Vec<String>,
-    /// What a person does next.
     pub next: String,
 }
 
 impl LiveReport {
-    /// The report on a loop that no session has yet.
+    /// A loop that no session has yet.
     pub fn unbound(armed_at: WallTime) -> Self {
         Self {
             armed_at,
@@ -78,7 +72,7 @@ impl LiveReport {
         }
     }
 
-    /// The report on the loop of a session; `at_work` is what its agent is at.
+    /// `at_work` is the agent's current task.
     pub fn of(record: &Record, life: &SessionLife, at_work: String) -> Self {
         let transcript = transcript_at(&record.transcript);
         let turn = transcript.activity(TranscriptPart {
@@ -153,13 +147,12 @@ impl LiveReport {
         }
     }
 
-    /// The same of a loop that nobody can continue where its pin is not found.
+    /// The report, unless the loop's pin is lost and nobody can continue it.
     #[must_use]
     pub fn unless_lost(self, record: &Record, standing: &PinState) -> Self {
         Self { next: pinned::next_where_lost(record, standing).unwrap_or(self.next), ..self }
     }
 
-    /// Writes it as lines for a person.
     pub fn write(&self, text: &mut String) {
         if !self.at_work.is_empty() {
             let _ = writeln!(text, "  Now: {}", self.at_work);
@@ -180,8 +173,7 @@ impl LiveReport {
         }
     }
 
-    /// What its agent has done in the iteration that runs, as it stands behind the number; empty before a session has
-    /// the loop.
+    /// The work of the running iteration, behind its number; empty before a session has the loop.
     pub fn so_far(&self) -> String {
         if !self.last_sign_at.is_known() {
             return String::new();
@@ -199,13 +191,13 @@ impl LiveReport {
         format!(" ({calls}{tokens})")
     }
 
-    /// Writes what a person does next, as the last line of a loop.
+    /// Writes the person's next step, the last line about a loop.
     pub fn write_next(&self, text: &mut String) {
         let _ = writeln!(text, "  Next: {}", self.next);
     }
 }
 
-/// The task at work, or the group, in a line; empty where nothing is open.
+/// The current task or group on one line; empty if nothing is open.
 pub fn at_work(list: Option<&TaskList>) -> String {
     let tasks = list.map(TaskList::next).unwrap_or_default();
     match tasks.as_slice() {

@@ -1,4 +1,4 @@
-//! The loops of a project as they stand, as data and as text.
+//! The report behind `spool status`: a project's loops, as data and as text.
 
 mod armed;
 pub mod feature;
@@ -18,33 +18,29 @@ use crate::store::pins::PinState;
 use feature::FeaturesReport;
 use session_loop::{FoundLoop, SessionLoop};
 
-/// Of so many sessions the loops are looked at, the newest.
+/// Only so many sessions are looked at, the newest.
 const NEWEST: usize = 100;
-/// How many ended loops are listed.
 const PAST: usize = 3;
 
-/// Everything that `spool status` tells.
 #[derive(Clone, Debug)]
 pub struct StatusReport {
-    /// The features and their loops.
     pub speckit: FeaturesReport,
-    /// The loops of tasks: the live ones, and the last three that have ended.
+    /// Ralph loops: the live ones, and the last three that have ended.
     pub tasks: Vec<SessionLoop>,
 }
 
 impl StatusReport {
-    /// The report on all loops of a project.
     pub fn of(project: &Project) -> Self {
         let tasks = all_tasks(&project.root);
         Self { speckit: FeaturesReport::of(project), tasks }
     }
 
-    /// The report as text for a person, with line breaks and no colour.
+    /// Text for a person, with line breaks and no color.
     pub fn text(&self) -> String {
         self.speckit.text() + &self.tasks_text()
     }
 
-    /// The part of it on the loops of tasks.
+    /// The part about ralph loops.
     pub fn tasks_text(&self) -> String {
         let mut text = String::new();
         for task in &self.tasks {
@@ -58,7 +54,7 @@ impl StatusReport {
     }
 }
 
-/// The live loops of tasks in a project and the last three that have ended, newest first.
+/// Live ralph loops and the last three that have ended, newest first.
 fn all_tasks(root: &Path) -> Vec<SessionLoop> {
     let loops = &Loops::of(root);
     let records = loops
@@ -85,7 +81,7 @@ fn task_loop(root: &Path, loops: &Loops, record: &Record) -> SessionLoop {
         about: &record.about,
         end: ended.map(|reason| (EndName::of(reason), record.words.clone())),
         next: messages::task::after_end(record),
-        max_iterations: record.ralph().and_then(|it| it.contract.guardrails.max_iterations),
+        max_iterations: record.ralph().and_then(|task| task.contract.guardrails.max_iterations),
         armed_at: record.armed_at,
         standing: &standing,
         is_bound: true,

@@ -1,4 +1,4 @@
-//! A loop in a session as it stands, about a feature or a task.
+//! A loop in a session, about a feature or a task, for `spool status`.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::store::pins::{Pin, PinState};
 use crate::text::{age, counted, grouped};
 use crate::world::WallTime;
 
-/// The most lines of what failed checks printed that are shown.
+/// Lines of failed checks' output.
 const OUTPUT: usize = 6;
 
 /// How a loop is.
@@ -43,57 +43,52 @@ pub enum LoopFormState {
     Unreadable,
 }
 
-/// A loop in a session.
 #[derive(Clone, Debug)]
 pub struct SessionLoop {
     /// The feature, or the first words of the task.
     pub about: String,
-    /// How it is.
     pub state: LoopFormState,
-    /// The name of its end and the same in words, `None` while it lives.
+    /// The end's name and words; `None` while the loop lives.
     pub end: Option<(EndName, String)>,
-    /// What a person does after its end, empty while it lives.
+    /// What a person does after the end; empty while the loop lives.
     pub next: String,
-    /// The last iteration that may run, `None` for no limit.
+    /// The last iteration; `None` for no limit.
     pub max_iterations: Option<u32>,
-    /// The check that runs just now with its number, empty while none runs.
+    /// The running check with its number; empty for none.
     pub checking: String,
-    /// What a person armed, `None` where no person did, nobody knows, or the loop has ended.
+    /// A person's arming of the live loop; `None` if no person armed it, or nobody knows.
     pub pin: Option<Pin>,
-    /// Who armed the loop and what holds for it, as lines for a person; empty where it has ended.
+    /// Lines about who armed the loop, and its terms; empty after its end.
     armed: String,
-    /// The session's notes, `None` before a session has taken the loop.
+    /// The session's notes; `None` before a session has taken the loop.
     pub record: Option<Record>,
-    /// Whether its session is known to be gone.
+    /// The session is known to be gone.
     gone: bool,
-    /// The loop at this moment, `None` where it has ended.
+    /// `None` after the end.
     pub live: Option<LiveReport>,
 }
 
-/// What is known of a loop before its session is looked at.
+/// A loop before its session is looked at.
 pub struct FoundLoop<'a> {
     /// The feature, or the first words of the task.
     pub about: &'a str,
     /// The session's notes.
     pub record: Option<Record>,
-    /// The name of its end and the same in words.
+    /// The end's name and words.
     pub end: Option<(EndName, String)>,
-    /// What a person does after its end.
+    /// What a person does after the end.
     pub next: String,
-    /// The last iteration that may run.
+    /// The last iteration.
     pub max_iterations: Option<u32>,
-    /// When it was armed.
     pub armed_at: WallTime,
-    /// What a person armed.
     pub standing: &'a PinState,
-    /// Whether a session has it, also where its notes are gone.
+    /// A session has the loop, although its notes may be gone.
     pub is_bound: bool,
-    /// The list that its agent works through.
+    /// The list that the agent works through.
     pub tasks: Option<&'a TaskList>,
 }
 
 impl SessionLoop {
-    /// The loop as it stands.
     pub fn of(root: &Path, loops: &Loops, found: FoundLoop<'_>) -> Self {
         let FoundLoop { record, end, standing, armed_at, .. } = found;
         let alive = record.as_ref().filter(|record| record.ledger.is_live());
@@ -126,17 +121,16 @@ impl SessionLoop {
         }
     }
 
-    /// Returns whether it has not ended.
     pub fn lives(&self) -> bool {
         self.end.is_none()
     }
 
-    /// The session that has it, empty before one has.
+    /// Empty before a session has the loop.
     pub fn session(&self) -> &str {
         self.record.as_ref().map_or("", |record| &record.session)
     }
 
-    /// How it is, in words; `cancel` is the command that ends it.
+    /// The state in words; `cancel` is the command that ends the loop.
     pub fn words(&self, switch: &str, cancel: &str) -> String {
         match (self.state, &self.record, &self.end) {
             (_, _, Some((name, words))) => {
@@ -154,7 +148,7 @@ impl SessionLoop {
         }
     }
 
-    /// Writes what its agent is at; `review` is a line on the last review.
+    /// Writes the agent's current work; `review` is a line about the last review.
     pub fn write_now(&self, text: &mut String, review: &str) {
         if let Some(live) = &self.live {
             live.write(text);
@@ -165,11 +159,12 @@ impl SessionLoop {
         }
     }
 
-    /// Writes its course so far; `awaits` is a line on what it waits for, `refused` what its refused words are called.
+    /// Writes the course so far. `awaits` is a line about what the loop waits for, `refused` the name of its refused
+    /// words.
     pub fn write_course(&self, text: &mut String, awaits: &str, refused: &str, let_go: &[LetGo]) {
         let so_far = self.live.as_ref().map(LiveReport::so_far).unwrap_or_default();
         let ledger = self.record.as_ref().map(|record| &record.ledger);
-        // Another loop may have taken the place of the record of an ended one.
+        // Another loop may have overwritten the record of an ended one.
         if self.lives() || ledger.is_some() {
             write_iteration(text, ledger, self.max_iterations, &so_far);
         }
@@ -190,13 +185,13 @@ impl SessionLoop {
     }
 }
 
-/// The check that runs for a live loop just now, empty while none does.
+/// The running check of a live loop; empty for none.
 fn checking(loops: &Loops, record: Option<&Record>) -> String {
     let live = record.filter(|record| record.ledger.is_live());
     live.and_then(|record| loops.running_check(&record.session)).unwrap_or_default()
 }
 
-/// Writes what the session of a loop has done so far; `refused` is what its refused words are called.
+/// Writes a session's work so far; `refused` is the name of its refused words.
 fn write_session(text: &mut String, record: &Record, refused: &str) {
     let ledger = &record.ledger;
     let ago = |at: WallTime| age(at.age());
@@ -224,18 +219,17 @@ fn write_session(text: &mut String, record: &Record, refused: &str) {
     }
 }
 
-/// What is said of a session that was not blocked.
 fn let_go_line(session: &LetGo) -> String {
     format!(
-        "session {} stopped {} ago and was not blocked: the loop is session {}'s; /speckit:implement takes it over",
+        "session {} stopped {} ago and was not blocked: the loop is session {}'s; /speckit:implement {} --force takes it over",
         printable(&session.session),
         age(session.at.age()),
-        printable(&session.owner)
+        printable(&session.owner),
+        printable(&session.about)
     )
 }
 
-/// Returns in a few words what a loop has cost and made, as far as it could be seen; `None` for
-/// nothing.
+/// What a loop has used and made, as far as it was seen, in a few words; `None` for nothing.
 pub fn sums(tool_calls: u64, commits: u64, tokens: u64) -> Option<String> {
     let counts = [(tool_calls, "tool call"), (commits, "commit"), (tokens, "token")];
     let words: Vec<_> = counts
@@ -246,7 +240,7 @@ pub fn sums(tool_calls: u64, commits: u64, tokens: u64) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// Writes which iteration runs, and what was done in it, or how many there were.
+/// Writes the number of the running iteration and its work, or the number of all.
 fn write_iteration(text: &mut String, ledger: Option<&Ledger>, limit: Option<u32>, so_far: &str) {
     let over = ledger.map_or(0, |ledger| ledger.iterations);
     let limit = limit.map_or_else(|| ", no limit".to_owned(), |limit| format!(" of {limit}"));
@@ -257,7 +251,7 @@ fn write_iteration(text: &mut String, ledger: Option<&Ledger>, limit: Option<u32
     };
 }
 
-/// The line on what a loop has cost and made until it was last judged, with a line break; empty for nothing.
+/// A line about what a loop used and made until its last judgement; empty for nothing.
 fn counted_line(ledger: &Ledger) -> String {
     let (all, written) = (ledger.tokens, ledger.written_tokens);
     let sums = sums(ledger.tool_calls, ledger.commits, all);
@@ -267,8 +261,7 @@ fn counted_line(ledger: &Ledger) -> String {
     sums.map_or_else(String::new, |sums| format!("  {when}: {sums}{written}\n"))
 }
 
-/// What is said of a loop whose session is gone or has been silent for an hour: how to continue it, and how to end
-/// it.
+/// A loop whose session is gone, or has been silent for an hour: how to continue and how to end it.
 fn orphaned(record: &Record, gone: bool, cancel: &str) -> String {
     let why = if gone {
         "is gone".to_owned()
@@ -281,7 +274,7 @@ fn orphaned(record: &Record, gone: bool, cancel: &str) -> String {
     )
 }
 
-/// Since when a loop is paused, why, and what ends the pause; empty when it is not paused.
+/// Since when a loop is paused, why, and what ends the pause; empty without a pause.
 fn paused(record: &Record) -> String {
     let Some(pause) = record.pause() else { return String::new() };
     let next = if pause.ends_by_itself() {

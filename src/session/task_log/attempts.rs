@@ -1,24 +1,21 @@
-//! Failed attempts and repairs of tasks, as the state file has them.
+//! Failed attempts and repairs in the state file.
 
 use serde_json::{Map, Value, json};
 
 use crate::feature::state::State;
 
 impl State {
-    /// How often a task has failed.
     pub fn failures(&self, task: &str) -> u32 {
         let counted = self.object("taskAttempts").and_then(|all| all.get(task));
         counted.and_then(Value::as_u64).map_or(0, |count| u32::try_from(count).unwrap_or(u32::MAX))
     }
 
-    /// Counts the failures of a task.
     pub(super) fn set_failures(&mut self, task: &str, count: u32) {
         let mut all = self.object("taskAttempts").cloned().unwrap_or_default();
         all.insert(task.to_owned(), count.into());
         self.set("taskAttempts", Value::Object(all));
     }
 
-    /// Forgets the failures of a task.
     pub(super) fn forget_failures(&mut self, task: &str) {
         if let Some(mut all) = self.object("taskAttempts").cloned() {
             all.shift_remove(task);
@@ -26,13 +23,12 @@ impl State {
         }
     }
 
-    /// How many repairs of an original task there have been (`fixTaskMap`).
+    /// Repairs of an original task so far (`fixTaskMap`).
     pub(super) fn repairs(&self, original: &str) -> u64 {
         let entry = self.object("fixTaskMap").and_then(|map| map.get(original));
         entry.and_then(|entry| entry.get("attempts")).and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// Counts a repair of an original task.
     pub(super) fn add_repair(&mut self, original: &str, id: &str, failed: &str, why: &str) {
         let mut map = self.object("fixTaskMap").cloned().unwrap_or_else(Map::new);
         let entry = map.entry(original.to_owned()).or_insert_with(|| json!({}));

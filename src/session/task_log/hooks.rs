@@ -1,4 +1,4 @@
-//! The agent's word that it has carried out an extension hook of spec-kit: where the transcript does not show it.
+//! The agent's word that it ran an extension hook of spec-kit, for a transcript that does not show it.
 
 use super::{Books, Done};
 use crate::refusal::Refusal;
@@ -8,7 +8,7 @@ use crate::store::names::JournalEvent;
 use crate::text;
 
 impl Books<'_> {
-    /// Notes that the agent has carried out a command that an extension of spec-kit demands before or after the work.
+    /// Notes a command that an extension demands before or after the work.
     pub fn hook(&mut self, command: &str) -> Result<Done, Refusal> {
         let root = &self.project.root;
         let standing = pinned::standing_of_feature(root, &self.feature.name);
@@ -62,7 +62,7 @@ impl Books<'_> {
         }
     }
 
-    /// Notes that the agent has carried out the converge command, for which the loop waits; `None` where it does not.
+    /// Notes the converge command that the loop waits for; `None` if the loop does not wait for it.
     fn converge(&mut self, name: &str) -> Result<Option<Done>, Refusal> {
         let mut done = None;
         let ran = self.change_record(|record| {

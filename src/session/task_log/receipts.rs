@@ -1,4 +1,4 @@
-//! The receipts of a feature's tasks: what is seen of the work when one is ticked.
+//! The receipts of a feature: what is seen of the work when a task is ticked.
 
 use std::io;
 
@@ -12,19 +12,19 @@ use crate::store::loops::{Loops, Record};
 use crate::store::receipts::{Receipt, Receipts};
 use crate::world;
 
-/// The receipts of a feature's tasks; an error where nothing can be kept outside of the project.
+/// An error if nothing can be kept outside of the project.
 pub fn receipts_of(project: &Project, feature: &Feature) -> io::Result<Receipts> {
     Receipts::of(&project.root, &feature.name, &list_of(feature))
 }
 
-/// The tasks whose boxes were ticked at the last stop of a loop and did not count, and that nobody has found proved since.
+/// Ticks that did not count at the loop's last stop, and that nobody has found proved since.
 pub fn refused(project: &Project, feature: &Feature, record: &Record) -> Vec<String> {
     let receipts = receipts_of(project, feature);
-    let known = receipts.map(|it| it.known(record.armed_at)).unwrap_or_default();
+    let known = receipts.map(|receipts| receipts.known(record.armed_at)).unwrap_or_default();
     record.refused.iter().filter(|id| !known.contains_key(*id)).cloned().collect()
 }
 
-/// Remembers what the files contain before the first task of a loop, where nobody has: its work is known by their content.
+/// Keeps the files' contents before a loop's first task, if nobody has: they will show its work.
 pub fn begin_tasks(project: &Project, feature: &Feature) -> io::Result<()> {
     let judge = standing(project, feature).map_err(|unjudged| match unjudged {
         Unjudged::Nowhere(error) => error,
@@ -40,8 +40,8 @@ pub fn begin_tasks(project: &Project, feature: &Feature) -> io::Result<()> {
 }
 
 impl Books<'_> {
-    /// Keeps the receipt of a task that is ticked or dropped; `shared_commits` are those of tasks with which it was done, and
-    /// `now` is what the files contain, to compare the next task with. An error says why it cannot be kept.
+    /// Keeps the receipt of a task that is ticked or dropped. `shared_commits` belong to tasks that were done with it;
+    /// the next task is compared with `now`. An error says why the receipt is not kept.
     pub fn keep_receipt(
         &self,
         judge: &TickJudge,
@@ -51,8 +51,8 @@ impl Books<'_> {
     ) -> io::Result<()> {
         let root = &self.project.root;
         let last = judge.receipts.last().filter(|it| it.at >= judge.armed.at);
-        let claim = Loops::of(root).claim(&self.feature.name);
-        let log_then = last.map(|last| last.log_read).or(claim.and_then(|it| it.commits_from));
+        let pin = Loops::of(root).found(&self.feature.name).ok().flatten();
+        let log_then = last.map(|last| last.log_read).or(pin.and_then(|pin| pin.commits_from));
         let commits = log_then.and_then(|from| commits::made_since(root, from));
         let record = self.record();
         let receipt = Receipt {

@@ -77,14 +77,14 @@ mod tests {
             run_shell("echo one; echo two; echo three >&2; exit 3", Duration::from_mins(1));
         assert_eq!(lines, ["one", "two"]);
         assert_eq!(ended.stderr, b"three\n");
-        assert_eq!(ended.status.and_then(|it| it.code()), Some(3));
+        assert_eq!(ended.status.and_then(|status| status.code()), Some(3));
         assert!(!ended.timed_out());
     }
 
     #[test]
     fn a_program_that_leaves_a_child_behind_does_not_keep_us_waiting() {
         let (ended, lines) = run_shell("sleep 1000 & echo $!", Duration::from_mins(1));
-        assert!(ended.status.is_some_and(|it| it.success()));
+        assert!(ended.status.is_some_and(|status| status.success()));
         wait_until_gone(&lines[0]);
     }
 

@@ -115,9 +115,10 @@ impl ClientRun {
     /// Returns the context that Stop hooks gave the agent to continue with, in order.
     pub fn stop_contexts(&self) -> Vec<String> {
         let attachments = self.transcript.iter().map(|line| &line["attachment"]);
-        let contexts = attachments
-            .filter(|it| it["type"] == "hook_additional_context" && it["hookEvent"] == "Stop");
-        let texts = contexts.filter_map(|it| it["content"].as_array()).flatten();
+        let contexts = attachments.filter(|attachment| {
+            attachment["type"] == "hook_additional_context" && attachment["hookEvent"] == "Stop"
+        });
+        let texts = contexts.filter_map(|context| context["content"].as_array()).flatten();
         texts.filter_map(|text| text.as_str().map(str::to_owned)).collect()
     }
 

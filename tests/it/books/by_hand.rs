@@ -189,7 +189,7 @@ fn a_box_with_nothing_behind_it_is_open_at_the_stop_until_there_is_work_or_a_rea
     assert_eq!(project.end(), "completed");
     let proofs =
         ["T001", "T002", "T003", "T004"].map(|id| receipts(&project, id)[0]["proof"].clone());
-    assert_eq!(proofs, ["files", "word", "tick", "tick"].map(|it| json!(it)));
+    assert_eq!(proofs, ["files", "word", "tick", "tick"].map(|proof| json!(proof)));
 }
 
 #[test]

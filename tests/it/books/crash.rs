@@ -241,7 +241,7 @@ fn a_killed_end_is_an_end_or_none_and_never_holds_the_agent_in_a_loop_that_is_ov
 fn a_writer_that_died_long_ago_keeps_nobody_out() {
     let project = Project::armed(&list());
     // A lock file and temporary files of another process, as a power cut leaves them.
-    project.write(".claude/ralph/claims/001-user-login.lock", "");
+    project.write(".claude/ralph/feature-001-user-login.lock", "");
     for attempt in 0..70 {
         project.write(format!("specs/001-user-login/.tasks.md.1.{attempt}.tmp"), "half a li");
     }

@@ -46,7 +46,7 @@ fn a_task_that_always_fails_ends_the_loop_within_its_limit_and_a_person_is_told_
         "Counted: T002 used up its 3 attempts, the loop has ended (task_failed). End your turn now with what was tried and what a person must do.\n"
     );
     project.assert_books_agree();
-    assert_eq!(claim(&project)["closed"], "task_failed", "closed before the agent stops");
+    assert_eq!(end(&project)["reason"], "task_failed", "ended before the agent stops");
     let status = project.status();
     assert_eq!(
         (&status["loop"]["state"], &status["loop"]["end"]["name"]),
@@ -58,7 +58,7 @@ fn a_task_that_always_fails_ends_the_loop_within_its_limit_and_a_person_is_told_
     let stop = project.stop("I could not do it.");
     assert_eq!(
         stop.told(),
-        "Ralph-speckit: ended (task_failed): 001-user-login · task T002 is at attempt 4, and 3 are allowed · 1 of 2 tasks · 0 iterations\nNext: look at the task and at .progress.md, fix what blocks it, then continue with /speckit:implement.\nOpen: T002"
+        "Ralph-speckit: ended (task_failed): 001-user-login · task T002 is at attempt 4, and 3 are allowed · 1 of 2 tasks · 0 iterations\nNext: look at the task and at .progress.md, fix what blocks it, then continue with /speckit:implement 001-user-login.\nOpen: T002"
     );
     project.stop("And again.").silent();
     let said = project.task(&["next"]).ok();
@@ -79,7 +79,7 @@ fn block_ends_the_loop_at_once_and_shows_the_person_what_is_needed() {
         said,
         "Noted, the loop has ended (blocked). End your turn now: say what the person must do and what is done so far.\n"
     );
-    assert_eq!(claim(&project)["closed"], "blocked");
+    assert_eq!(end(&project)["reason"], "blocked");
     assert!(project.progress().ends_with("- [blocked] put the API key into .env\n"));
     let status = project.spool(&["status"]).ok();
     assert!(
@@ -99,7 +99,9 @@ fn block_ends_the_loop_at_once_and_shows_the_person_what_is_needed() {
         "{told}"
     );
     assert!(
-        told.contains("\nNext: do that, then continue with /speckit:implement.\nOpen: "),
+        told.contains(
+            "\nNext: do that, then continue with /speckit:implement 001-user-login.\nOpen: "
+        ),
         "{told}"
     );
     project.stop("I need a key.").silent();
@@ -112,7 +114,7 @@ fn what_ended_before_does_not_end_again_under_another_name() {
     project.spool(&["cancel"]).ok();
     let said = project.task(&["block", "a key"]).ok();
     assert!(said.starts_with("Noted, the loop has ended (cancelled)."), "{said}");
-    assert_eq!(claim(&project)["closed"], "cancelled");
+    assert_eq!(end(&project)["reason"], "cancelled");
     project.stop("I need a key.").silent();
 }
 
@@ -266,7 +268,9 @@ fn an_empty_reason_is_refused() {
     assert_eq!(project.entries(), Vec::<String>::new());
 }
 
-fn claim(project: &Project) -> Value {
-    let path = project.notes_of("claims").join("001-user-login.json");
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+/// The end of the feature's loop, as its pin has it.
+fn end(project: &Project) -> Value {
+    let path = project.record_path("s1").with_file_name("feature-001-user-login.json");
+    let pin: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    pin["ended"]["reason"].clone()
 }

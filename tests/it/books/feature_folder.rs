@@ -50,7 +50,7 @@ fn a_loop_of_no_current_feature_is_shown() {
     let said = |words: &str| Said::of(bench.spool().args(words.split(' ')));
     let status = said("status --json").json();
     let names: Vec<_> =
-        status["features"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
+        status["features"].as_array().unwrap().iter().map(|feature| &feature["name"]).collect();
     assert_eq!(names, ["002-y", "US9-x"]);
     for typed in ["US9-x", "specs/group/US9-x/tasks.md"] {
         said(&format!("status {typed}")).ok();

@@ -8,7 +8,7 @@ use super::support::{FOUR, Project, SESSION};
 use serde_json::Value;
 
 /// Ends the loop with these calls, and puts the session's files back to before the last of them, as a kill
-/// right after the claim was closed leaves them.
+/// right after the pin was ended leaves them.
 fn ended_and_interrupted(project: &Project, calls: &[&[&str]]) {
     let paths = || [project.record_path(SESSION), project.notes_of(SESSION).join("journal.jsonl")];
     let files = || -> Vec<(PathBuf, Vec<u8>)> {
@@ -83,16 +83,16 @@ fn l2_a_cancel_that_is_interrupted_is_silent() {
 }
 
 #[test]
-fn l2_a_stop_closes_the_claim_of_an_end_that_was_interrupted_before_it() {
+fn l2_a_stop_ends_the_pin_that_is_still_open() {
     let project = Project::armed(FOUR);
-    let claim = project.root.join(".claude/ralph/claims/001-user-login.json");
-    let open = fs::read(&claim).unwrap();
+    let pin = project.record_path(SESSION).with_file_name("feature-001-user-login.json");
+    let open = fs::read(&pin).unwrap();
     project.task(&["block", "a key"]).ok();
     project.stop("I need a key.").told();
-    fs::write(&claim, open).unwrap();
+    fs::write(&pin, open).unwrap();
     project.stop("I need a key.").silent();
-    let claim: Value = serde_json::from_slice(&fs::read(&claim).unwrap()).unwrap();
-    assert_eq!(claim["closed"], "blocked", "{claim:#}");
+    let pin: Value = serde_json::from_slice(&fs::read(&pin).unwrap()).unwrap();
+    assert_eq!(pin["ended"]["reason"]["reason"], "blocked", "{pin:#}");
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn every_command_takes_the_same_names_for_a_loop() {
         let project = Project::armed(FOUR);
         // In the log, `-f` is --follow.
         let of_log: Vec<&str> =
-            name.iter().map(|it| if *it == "-f" { "--feature" } else { it }).collect();
+            name.iter().map(|word| if *word == "-f" { "--feature" } else { word }).collect();
         let log = project.spool(&[&["log"], &of_log[..]].concat()).ok();
         assert!(log.contains(FEATURE) && log.contains("armed"), "{name:?}: {log}");
         let said = |command: &str| project.spool(&[&[command], name].concat()).ok();

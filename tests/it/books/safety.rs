@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::support::{FEATURE, Hooked, Project, SPOOL, Said, boxes};
 
@@ -108,10 +108,9 @@ fn s1_notes_that_are_missing_or_broken_run_nothing() {
         let session = super::support::SESSION;
         project.record_path(session).with_file_name(format!("open-{session}.txt"))
     };
-    let claim =
-        |project: &Project| project.root.join(format!(".claude/ralph/claims/{FEATURE}.json"));
+    let marker = |project: &Project| project.root.join(format!(".claude/ralph/armed-{FEATURE}"));
     for bytes in [None, Some("{"), Some("null"), Some("{\"verify\": null}")] {
-        for file in [&notes as &dyn Fn(&Project) -> PathBuf, &claim] {
+        for file in [&notes as &dyn Fn(&Project) -> PathBuf, &marker] {
             let project = Project::armed(PLAIN);
             project.edit_tasks("T001 Create it\n", "T001 Create it\n  - Verify: `touch pwned`\n");
             match bytes {
@@ -179,11 +178,7 @@ fn s1_where_nothing_can_be_kept_a_loop_with_commands_is_refused_and_one_without_
         assert!(said.contains("nothing is armed"), "{said}");
         assert!(
             !project.state_path().exists()
-                && !project
-                    .root
-                    .join(".claude/ralph/claims")
-                    .join(format!("{FEATURE}.json"))
-                    .exists()
+                && !project.root.join(format!(".claude/ralph/feature-{FEATURE}.json")).exists()
         );
         let project = Project::with(PLAIN).variable("HOME", home);
         assert!(
@@ -442,10 +437,8 @@ fn s1_a_session_keeps_no_books_of_a_feature_that_another_session_drives() {
         let project = Project::armed(TRAP);
         if closed {
             // The notes lie where the agent can write.
-            let claim = project.root.join(format!(".claude/ralph/claims/{FEATURE}.json"));
-            let mut notes: Value = serde_json::from_slice(&fs::read(&claim).unwrap()).unwrap();
-            notes["closed"] = "completed".into();
-            fs::write(&claim, notes.to_string()).unwrap();
+            let claim = json!({"session": super::support::SESSION, "closed": "completed"});
+            project.write(format!(".claude/ralph/claims/{FEATURE}.json"), claim.to_string());
         }
         let project = project.variable("CLAUDE_CODE_SESSION_ID", "another-session");
         for named in [&["--feature", FEATURE][..], &[]] {

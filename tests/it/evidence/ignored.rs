@@ -90,7 +90,7 @@ fn d2_a_list_ignores_what_git_check_ignore_says() {
         let by_git: BTreeSet<&str> = output
             .stdout
             .split(|byte| *byte == 0)
-            .map(|it| std::str::from_utf8(it).unwrap())
+            .map(|name| std::str::from_utf8(name).unwrap())
             .collect();
         for path in &paths {
             let ours = is_ignored(&rules, path);

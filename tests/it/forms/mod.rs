@@ -112,7 +112,9 @@ fn e7_the_state_schema_has_every_field() {
         let (_, body) = source.split_once(&format!("pub struct {name} {{")).unwrap();
         let (body, _) = body.split_once("\n}").unwrap();
         let fields = body.lines().filter_map(|line| line.trim().strip_prefix("pub "));
-        for field in fields.filter_map(|line| line.split(':').next()).filter(|it| *it != "more") {
+        for field in
+            fields.filter_map(|line| line.split(':').next()).filter(|field| *field != "more")
+        {
             assert!(!known[field].is_null(), "the schema has no `{field}` of {name}");
         }
     }
@@ -127,8 +129,8 @@ fn every_field_is_described_in_its_schema() {
             }
         }
         match schema {
-            Value::Object(fields) => fields.values().for_each(|it| undescribed(it, found)),
-            Value::Array(all) => all.iter().for_each(|it| undescribed(it, found)),
+            Value::Object(fields) => fields.values().for_each(|field| undescribed(field, found)),
+            Value::Array(all) => all.iter().for_each(|item| undescribed(item, found)),
             _ => {}
         }
     }
@@ -149,11 +151,11 @@ fn the_check_of_a_schema_sees_what_is_wrong() {
         Schema::named("statusline").problems(&wrong).join("\n")
     };
     let said = [
-        problems(|it| it["version"] = json!(1)),
-        problems(|it| it["line"] = json!(3)),
-        problems(|it| it["end"]["more"] = json!(1)),
-        problems(|it| it["hash"] = json!(18_446_744_073_709_551_615_u64)),
-        problems(|it| drop(it.as_object_mut().unwrap().remove("end"))),
+        problems(|form| form["version"] = json!(1)),
+        problems(|form| form["line"] = json!(3)),
+        problems(|form| form["end"]["more"] = json!(1)),
+        problems(|form| form["hash"] = json!(18_446_744_073_709_551_615_u64)),
+        problems(|form| drop(form.as_object_mut().unwrap().remove("end"))),
     ];
     let expected =
         ["$.version: 1", "$.line: 3", "$.end: no schema has `more`", "`hash`", "missing"];
@@ -258,7 +260,7 @@ fn every_answer_of_the_task_log_is_in_its_form() {
     let (code, proved) = said(&["done", "T001", "T002", "T003"], "task-proved");
     let tasks = proved["tasks"].as_array().unwrap();
     let became: Vec<_> =
-        tasks.iter().map(|it| json!([it["id"], it["done"], it["verify"]])).collect();
+        tasks.iter().map(|task| json!([task["id"], task["done"], task["verify"]])).collect();
     assert_eq!(
         json!(became),
         json!([["T001", true, "passed"], ["T002", false, "failed"], ["T003", true, "none"]])
@@ -337,7 +339,8 @@ fn what_a_run_would_do_is_in_its_form_and_nothing_is_started() {
     let limits = &made["limits"];
     assert_eq!((&limits["max_iterations"], &limits["no_progress"]), (&json!(4), &Value::Null));
     assert_eq!(limits["runtime_seconds"], json!(5400.0));
-    let named = |it: &Value| it["name"] == "max-iterations" && it["values"] == json!(["4"]);
+    let named =
+        |setting: &Value| setting["name"] == "max-iterations" && setting["values"] == json!(["4"]);
     assert!(made["settings"].as_array().unwrap().iter().any(named), "{made:#}");
     let words = made["agent"]["command_line"]["words"].as_array().unwrap();
     assert!(words.iter().all(Value::is_string) && !words.is_empty(), "{made:#}");
@@ -454,8 +457,8 @@ fn what_each_agent_program_can_do_is_in_its_form_and_needs_no_project() {
     let all = form["harnesses"].as_array().unwrap();
     let reports: Vec<&str> = all
         .iter()
-        .filter(|it| it["reports_cost"] == json!(true))
-        .map(|it| it["harness"].as_str().unwrap())
+        .filter(|agent| agent["reports_cost"] == json!(true))
+        .map(|agent| agent["harness"].as_str().unwrap())
         .collect();
     assert_eq!(reports, ["claude", "opencode"]);
     let words = bench.spool("ralph --list-harnesses").within(&elsewhere).run().with_code(0);

@@ -2,9 +2,10 @@
 
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, executing, numbered_tasks};
+use crate::support::limited::Limited;
 use crate::support::scratch::Said;
 use crate::support::system::symlink;
-use ralph_speckit::store::loops::Claim;
+use ralph_speckit::store::pins::Pin;
 use serde_json::{Value, json};
 use std::fs;
 #[cfg(unix)]
@@ -338,17 +339,16 @@ fn an_arming_that_fails_ends_no_other_loop() {
 
 #[test]
 fn a_loop_armed_in_a_terminal_is_taken_by_the_first_session_that_stops() {
-    let bench = Bench::in_execution();
-    let claim = json!({"version": 1, "session": null, "about": FEATURE,
-        "folder": ".specify/specs/001-login", "armed_at": 1, "closed": null, "extra": [1]});
-    bench.write(".claude/ralph/claims/001-login.json", claim.to_string());
+    let bench = Bench::ready();
+    assert!(bench.spool().arg("start").finish().status.success());
+    let path = bench.pin_path("feature-001-login").unwrap();
+    let mut pin: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    pin["extra"] = json!([1]);
+    fs::write(&path, pin.to_string()).unwrap();
     bench.stop("s1").run().reason();
     bench.stop("s2").run().silent();
-    let claim: Value = serde_json::from_slice(
-        &fs::read(bench.path(".claude/ralph/claims/001-login.json")).unwrap(),
-    )
-    .unwrap();
-    assert_eq!((&claim["session"], &claim["extra"]), (&json!("s1"), &json!([1])));
+    let pin = bench.pin("feature-001-login").unwrap();
+    assert_eq!((&pin["session"], &pin["extra"]), (&json!("s1"), &json!([1])));
     assert_eq!(bench.record("s1").armed_by.as_str(), "terminal");
 }
 
@@ -416,30 +416,28 @@ fn stops_under_way_do_not_undo_a_cancel() {
 fn a_loop_that_is_over_gives_its_feature_up() {
     let bench = Bench::in_execution().tasks(ALL_DONE);
     bench.stop("s1").run().silent();
-    assert_eq!(bench.loops().claim(FEATURE).unwrap().closed.unwrap().as_str(), "completed");
+    let pin = bench.loops().pin(FEATURE).unwrap().unwrap();
+    assert_eq!(pin.ended.unwrap().reason.name(), "completed");
     bench.stop("s2").run().silent().logged("The loop of feature 001-login has ended (completed)");
 }
 
 #[test]
-fn an_end_that_broke_off_before_its_claim_was_closed_is_an_end() {
+fn an_end_that_only_the_record_has_is_an_end() {
     let bench = Bench::in_execution();
     bench.set_state("maxGlobalIterations", 1);
     bench.stop("s1").run().told();
     let loops = bench.loops();
-    let claim = loops.claim(FEATURE).unwrap();
-    loops.write_claim(&Claim { closed: None, ..claim }).unwrap();
+    let pin = loops.pin(FEATURE).unwrap().unwrap();
+    loops.save_pin(&Pin { ended: None, ..pin }).unwrap();
     bench.stop("s1").run().silent().logged("The loop of feature 001-login has ended (max_iters)");
+    let pin = loops.pin(FEATURE).unwrap().unwrap();
+    assert_eq!(pin.ended.unwrap().reason.name(), "max_iters");
 }
 
 #[test]
 fn a_cancel_that_broke_off_halfway_has_cancelled() {
     let bench = Bench::ready();
     bench.implement("s1", "");
-    let path = bench.path(".claude/ralph/claims/001-login.json");
-    let mut claim: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    claim["closed"] = "cancelled".into();
-    fs::write(&path, claim.to_string()).unwrap();
-    // A cancel says so outside of the project first: the claim alone may be anybody's word.
     let path = bench.pin_path("feature-001-login").unwrap();
     let mut pin: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     pin["ended"] = json!({"reason": {"reason": "cancelled"}, "words": "cancelled"});

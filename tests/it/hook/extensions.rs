@@ -157,7 +157,9 @@ fn the_agents_word_counts_where_the_transcript_shows_no_run() {
     assert!(spool(&["/speckit-git-commit"]).ok().starts_with("Noted. "));
     assert!(spool(&["speckit.git.commit"]).ok().starts_with("Noted before. "));
     let words = "/speckit-git-commit has run, by the agent's word";
-    assert!(bench.journal("s1").iter().any(|it| it["event"] == "hook" && it["words"] == words));
+    assert!(
+        bench.journal("s1").iter().any(|entry| entry["event"] == "hook" && entry["words"] == words)
+    );
     bench.stop("s1").run().silent();
     let none = Bench::ready();
     none.implement("s1", "").context();

@@ -169,9 +169,9 @@ fn in_the_place_of_the_file_that_names_the_feature() {
     a link outside: silent | `PROJECT/.specify/feature.json` does not name a feature: a symbolic link leads out of its folder
     a link to a folder outside: silent | `PROJECT/.specify/feature.json` does not name a feature: a symbolic link leads out of its folder
     3 GB: silent | `PROJECT/.specify/feature.json` does not name a feature: it has 3221225472 bytes, and at most 65536 are read
-    empty: silent | `PROJECT/.specify/feature.json` does not name a feature: EOF while parsing a value at line 1 column 0
+    empty: silent | `PROJECT/.specify/feature.json` does not name a feature: it is no JSON: EOF while parsing a value at line 1 column 0
     not UTF-8: silent | `PROJECT/.specify/feature.json` does not name a feature: it is not UTF-8 text
-    NUL bytes: silent | `PROJECT/.specify/feature.json` does not name a feature: expected value at line 1 column 1
+    NUL bytes: silent | `PROJECT/.specify/feature.json` does not name a feature: it is no JSON: expected value at line 1 column 1
     ");
 }
 
@@ -245,7 +245,7 @@ fn in_the_place_of_the_loops_record() {
 
 #[cfg(unix)]
 #[test]
-fn in_the_place_of_the_claim() {
+fn in_the_place_of_an_older_claim() {
     let place = |bench: &Bench| bench.path(".claude/ralph/claims/001-login.json");
     insta::assert_snapshot!(said_about(place, going), @r"
     a pipe: block: Continue feature: 001-login (Task 2/3, Iter 2)

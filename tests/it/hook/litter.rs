@@ -30,7 +30,7 @@ fn litter(bench: &Bench) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let (dead, alive) = (gone(), std::process::id());
     let go = [
         format!(".claude/ralph/.let-go.json.{dead}.0.tmp"),
-        format!(".claude/ralph/claims/.001-login.json.{dead}.3.tmp"),
+        format!(".claude/ralph/.armed-001-login.{dead}.3.tmp"),
         format!(".claude/ralph/s1/.task.md.{dead}.0.tmp"),
     ];
     let stay = [

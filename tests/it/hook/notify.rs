@@ -63,12 +63,12 @@ fn that_there_are_no_checks_is_said_beside_the_command() {
     let bench = Bench::ready().settings("---\nnotify: touch ../heard\n---\n");
     let shown = bench.implement("s1", "").message().to_owned();
     let lines: Vec<_> = shown.lines().collect();
-    assert!(lines[1].starts_with("No checks: the task list decides. To add one: "), "{shown}");
+    assert!(lines[1].starts_with("No checks: the list decides. Add them in "), "{shown}");
     assert!(lines[2].starts_with("Notice, from .claude/ralph-speckit.local.md"), "{shown}");
     let terminal = Bench::ready().settings("---\nnotify: touch ../heard\n---\n");
     let said = terminal.spool().arg("start").finish().stdout;
     let said = String::from_utf8(said).unwrap();
-    assert!(said.contains("in the settings.\nNotice, from"), "{said}");
+    assert!(said.contains("speckit.local.md.\nNotice, from"), "{said}");
     let checked = Bench::ready().settings("---\nchecks: [\"true\"]\nnotify: touch ../x\n---\n");
     let shown = checked.implement("s1", "").message().to_owned();
     assert!(!shown.contains("No checks"), "{shown}");
@@ -83,14 +83,14 @@ fn the_status_shows_the_command_and_after_the_end_what_a_person_does() {
     bench.cancel("s1", "").reason();
     let ended = status();
     assert!(!ended.contains("Notice:"), "{ended}");
-    assert!(ended.ends_with("  Next: continue with /speckit:implement.\n"), "{ended}");
+    assert!(ended.ends_with("  Next: continue with /speckit:implement 001-login.\n"), "{ended}");
 
     let bench = Bench::ready();
     bench.implement("s1", "");
     bench.spool().args(["task", "block", "a key"]).env("CLAUDE_CODE_SESSION_ID", "s1").finish();
     let ended = bench.spool().arg("status").finish().stdout;
     let ended = String::from_utf8(ended).unwrap();
-    let next = "  Next: do that, then continue with /speckit:implement.\n";
+    let next = "  Next: do that, then continue with /speckit:implement 001-login.\n";
     assert!(ended.contains("ended (blocked)") && ended.ends_with(next), "{ended}");
 
     let bench = Bench::folder();
@@ -183,7 +183,9 @@ fn e4_a_command_that_hangs_keeps_no_stop() {
 #[test]
 fn the_terminal_rings_in_the_plugin_and_not_by_contract() {
     let sequence = |stop: &Outcome| {
-        stop.answer.as_ref().and_then(|it| it["terminalSequence"].as_str().map(str::to_owned))
+        stop.answer
+            .as_ref()
+            .and_then(|answer| answer["terminalSequence"].as_str().map(str::to_owned))
     };
     let bench = Bench::in_execution();
     bench.write_tasks(ALL_DONE);

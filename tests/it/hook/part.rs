@@ -97,7 +97,7 @@ fn after_an_end_the_same_command_continues_with_the_same_tasks() {
         next
     };
     let next = again("speckit:implement");
-    assert_eq!(next, "Next: do that, then continue with /speckit:implement T002, T003.");
+    assert_eq!(next, "Next: do that, then continue with /speckit:implement 001-login T002, T003.");
     let next = again("speckit-implement");
     let by_hand = "Next: do that, then continue with spec-kit's implement command for T002, T003.";
     assert_eq!(next, by_hand);

@@ -2,8 +2,7 @@
 
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench, FEATURE, executing};
-use ralph_speckit::feature::project::Project;
-use ralph_speckit::session::task_log::Books;
+use crate::support::limited::Limited;
 use serde_json::json;
 use std::fmt::Write;
 use std::fs;
@@ -63,9 +62,9 @@ fn nfr_4_every_terminal_reason_that_a_stop_can_reach() {
         ("blocked", || {
             let bench = Bench::in_execution();
             bench.stop("s1").run().reason();
-            let project = Project::around(&bench.root).unwrap();
-            let feature = project.feature(FEATURE).unwrap();
-            Books::open(&project, &feature, None).unwrap().block("a key for the server").unwrap();
+            let mut spool = bench.spool();
+            spool.args(["task", "block", "a key for the server"]);
+            assert!(spool.env("CLAUDE_CODE_SESSION_ID", "s1").finish().status.success());
             stop(bench)
         }),
         ("corrupt_state", || {
@@ -176,9 +175,9 @@ fn nfr_4_every_silent_path() {
     no usable session: silent | The event names no usable session: the agent may stop
     inside a subagent: silent
     another event: silent
-    another session's loop: silent | Feature 001-login is driven by session s2; this session may stop. /speckit:implement --force takes it over
-    the loop is over: silent | The loop of feature 001-login has ended (completed); /speckit:implement starts a new one
-    the loop was cancelled: silent | The loop of feature 001-login has ended (cancelled); /speckit:implement starts a new one
+    another session's loop: silent | Feature 001-login is driven by session s2; this session may stop. /speckit:implement 001-login --force takes it over
+    the loop is over: silent | The loop of feature 001-login has ended (completed); /speckit:implement 001-login starts a new one
+    the loop was cancelled: silent | The loop of feature 001-login has ended (cancelled); /speckit:implement 001-login starts a new one
     held by another hook: silent | Another hook had blocked the turn before this loop did: the agent may stop
     a person must approve: silent | Waiting: a person's approval
     an agent in the background: silent | Waiting: background subagent build

@@ -26,12 +26,23 @@ fn works(bench: &Bench) -> Outcome {
 /// a home has it.
 fn edit(bench: &Bench, name: &str, change: impl FnOnce(&mut Value)) {
     let path = if name == RECORD { bench.record_path("s1") } else { bench.path(name) };
-    let mut value: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    let mut value = if name.contains("claims") {
+        claim(bench)
+    } else {
+        serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    };
     change(&mut value);
     bench.write(name, value.to_string());
     if name == RECORD {
         bench.write(".claude/ralph/session-s1.json", value.to_string());
     }
+}
+
+/// The claim as version 1.0.0 had it. Where a pin is, nobody reads it.
+fn claim(bench: &Bench) -> Value {
+    let armed_at = bench.loops().pin(FEATURE).unwrap().unwrap().armed_at.millis();
+    json!({"version": 1, "session": "s1", "about": FEATURE, "folder": ".specify/specs/001-login",
+        "armed_at": armed_at, "armed_by": "command", "closed": null, "words": ""})
 }
 
 /// The agent ticks every box and takes the checks out of the settings.
@@ -160,7 +171,7 @@ fn s1_a_claim_that_the_agent_closed_or_gave_away_lets_nobody_go() {
     }
     for bytes in [None, Some("{")] {
         let bench = armed();
-        fs::remove_file(bench.path(CLAIM)).unwrap();
+        fs::remove_file(bench.path(".claude/ralph/armed-001-login")).unwrap();
         if let Some(bytes) = bytes {
             bench.write(CLAIM, bytes);
         }
@@ -547,10 +558,8 @@ fn s1_two_features_whose_notes_are_swapped_keep_their_checks() {
     let notes = ["s1", "s2"].map(|session| fs::read(bench.record_path(session)).unwrap());
     bench.write(RECORD, &notes[1]);
     bench.write(".claude/ralph/s2/loop.json", &notes[0]);
-    let claims = [CLAIM, ".claude/ralph/claims/002-other.json"].map(|name| bench.path(name));
-    let [first, second] = claims.each_ref().map(|path| fs::read(path).unwrap());
-    fs::write(&claims[0], second).unwrap();
-    fs::write(&claims[1], first).unwrap();
+    edit(&bench, CLAIM, |claim| claim["session"] = json!("s2"));
+    edit(&bench, ".claude/ralph/claims/002-other.json", |_| {});
     pretend(&bench);
     holds(&bench);
 }
@@ -560,6 +569,7 @@ fn s1_notes_that_are_a_pipe_are_put_aside_without_waiting() {
     for name in [RECORD, CLAIM] {
         let bench = armed();
         let _ = fs::remove_file(bench.path(name));
+        fs::create_dir_all(bench.path(name).parent().unwrap()).unwrap();
         let made = std::process::Command::new("mkfifo").arg(bench.path(name)).finish();
         assert!(made.status.success(), "{made:?}");
         pretend(&bench);
@@ -593,14 +603,13 @@ fn s1_a_forged_claim_frees_nobody_anywhere() {
         works(&bench).reason();
         let cancelled = bench.cancel("s1", "");
         assert!(cancelled.reason().contains("Loop cancelled"), "{cancelled}");
-        let claim: Value = serde_json::from_slice(&fs::read(bench.path(CLAIM)).unwrap()).unwrap();
-        assert_eq!((&claim["session"], &claim["closed"]), (&json!("s1"), &json!("cancelled")));
+        has_ended(&bench, "cancelled");
         bench.stop("s1").run().silent();
     }
 }
 
 #[test]
-fn s1_a_completed_loop_closes_a_forged_claim() {
+fn s1_a_completed_loop_outlives_no_forged_claim() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     works(&bench).reason();
@@ -608,8 +617,16 @@ fn s1_a_completed_loop_closes_a_forged_claim() {
     bench.write_tasks(ALL_DONE);
     works(&bench);
     assert_eq!(bench.verdicts("s1").last().unwrap(), "end completed");
-    let claim: Value = serde_json::from_slice(&fs::read(bench.path(CLAIM)).unwrap()).unwrap();
-    assert_eq!((&claim["session"], &claim["closed"]), (&json!("s1"), &json!("completed")));
+    has_ended(&bench, "completed");
+    bench.stop("s2").run().silent();
+}
+
+/// The pin says how the loop of `s1` ended, and the claim is gone.
+#[track_caller]
+fn has_ended(bench: &Bench, reason: &str) {
+    let pin = bench.loops().pin(FEATURE).unwrap().unwrap();
+    assert_eq!((pin.session.as_str(), pin.ended.unwrap().reason.name()), ("s1", reason));
+    assert!(!bench.path(CLAIM).exists());
 }
 
 #[test]
@@ -706,7 +723,11 @@ fn as_in_1_0_0(bench: &Bench) -> std::path::PathBuf {
     let read = |path: &std::path::Path| -> Value {
         serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
     };
-    let (pin, mut record) = (read(&feature), read(&session));
+    let (mut pin, mut record) = (read(&feature), read(&session));
+    bench.write(CLAIM, claim(bench).to_string());
+    pin["version"] = json!(1);
+    pin["project"] = pin["project"][0].clone();
+    fs::write(&feature, pin.to_string()).unwrap();
     let mut own = json!({"version": 1, "session": "s1", "told": {}});
     for name in ["project", "about", "armed_at", "armed_by", "list"] {
         own[name] = pin[name].clone();
@@ -812,7 +833,7 @@ fn a_session_takes_again_what_it_half_took() {
 fn s1_no_end_before_the_first_stop() {
     let bench = Bench::ready().settings("---\nchecks:\n  - touch src/ran; false\n---\n");
     assert!(bench.spool().arg("start").finish().status.success());
-    let claim: Value = serde_json::from_slice(&fs::read(bench.path(CLAIM)).unwrap()).unwrap();
+    let claim = claim(&bench);
     let forged = json!({"version": 1, "kind": "speckit", "session": "s1", "about": FEATURE,
         "folder": claim["folder"], "armed_at": claim["armed_at"], "armed_by": "terminal",
         "ledger": {"ended": {"reason": "completed"}}});
@@ -820,4 +841,124 @@ fn s1_no_end_before_the_first_stop() {
     pretend(&bench);
     let stop = works(&bench);
     assert!(stop.is_block() && bench.path("src/ran").exists(), "{stop}");
+}
+
+#[test]
+fn a_claim_of_1_0_0_is_moved_once() {
+    let bench = Bench::in_execution();
+    let claim = json!({"version": 1, "session": "s1", "about": FEATURE, "armed_by": "claim",
+        "folder": ".specify/specs/001-login", "armed_at": 1, "closed": null});
+    bench.write(CLAIM, claim.to_string());
+    bench.stop("s2").run().silent().logged("Feature 001-login is driven by session s1");
+    assert!(bench.pin_path("feature-001-login").is_none());
+    works(&bench).reason();
+    let pin = bench.loops().pin(FEATURE).unwrap().unwrap();
+    assert_eq!((pin.session.as_str(), pin.armed_at.millis()), ("s1", 1));
+    assert!(bench.pin_path("feature-001-login").is_some() && !bench.path(CLAIM).exists());
+    bench.stop("s2").run().silent();
+}
+
+#[test]
+fn a_closed_claim_of_1_0_0_is_an_end() {
+    let bench = Bench::in_execution();
+    let claim = json!({"version": 1, "session": "s1", "about": FEATURE, "armed_by": "claim",
+        "folder": ".specify/specs/001-login", "armed_at": 1, "closed": "blocked",
+        "reason": {"reason": "blocked", "need": "a key"}, "words": "the agent needs a key"});
+    bench.write(CLAIM, claim.to_string());
+    bench.stop("s2").run().silent().logged("The loop of feature 001-login has ended (blocked)");
+    bench.implement("s2", "").context();
+    assert!(!bench.path(CLAIM).exists());
+    bench.stop("s2").run().reason();
+}
+
+#[test]
+fn s1_a_claim_arms_nothing() {
+    let bench = Bench::in_execution().settings("---\nchecks:\n  - touch src/ran; false\n---\n");
+    let claim = json!({"version": 1, "session": null, "about": FEATURE, "armed_by": "terminal",
+        "folder": ".specify/specs/001-login", "armed_at": 1, "closed": null});
+    bench.write(CLAIM, claim.to_string());
+    pretend(&bench);
+    let stop = works(&bench);
+    assert!(stop.told().contains("a person armed the loop of 001-login"), "{stop}");
+    works(&bench);
+    assert!(!bench.path("src/ran").exists());
+    assert!(!bench.verdicts("s1").iter().any(|verdict| verdict.starts_with("end")));
+}
+
+#[cfg(unix)]
+#[test]
+fn s1_no_pin_in_the_project_arms_commands() {
+    use std::os::unix::fs::PermissionsExt;
+    for version in [1, 2] {
+        let bench = armed();
+        let mut pin = bench.pin("feature-001-login").unwrap();
+        if version == 1 {
+            pin["version"] = json!(1);
+            pin["project"] = pin["project"][0].clone();
+        }
+        // Nothing was ever kept for this project.
+        fs::remove_dir_all(bench.kept()).unwrap();
+        let forged = bench.write(".claude/ralph/feature-001-login.json", pin.to_string());
+        fs::set_permissions(forged, fs::Permissions::from_mode(0o600)).unwrap();
+        pretend(&bench);
+        let _ = fs::remove_file(bench.path("src/ran"));
+        for _ in 0..2 {
+            works(&bench);
+            assert!(!bench.path("src/ran").exists(), "{version}");
+        }
+    }
+}
+
+#[test]
+fn a_session_takes_no_loop_whose_pin_is_gone() {
+    let bench = armed();
+    fs::remove_file(bench.pin_path("feature-001-login").unwrap()).unwrap();
+    bench.stop("s2").run().silent().logged("Feature 001-login is driven by session s1");
+    assert!(works(&bench).is_block());
+    let other = bench.implement("s2", "");
+    assert!(other.reason().contains("session s1 works on feature"), "{other}");
+    assert!(bench.cancel("s1", "").reason().contains("Loop cancelled"));
+    bench.stop("s1").run().silent();
+    bench.stop("s2").run().silent();
+}
+
+#[test]
+fn a_session_of_another_home_stops() {
+    let bench = armed();
+    let home = bench.outside().display().to_string();
+    for _ in 0..2 {
+        let stop = bench.stop("s2").variable("HOME", &home).run();
+        stop.silent().logged("Feature 001-login is driven by session s1");
+    }
+    assert!(works(&bench).is_block());
+    assert!(bench.cancel("s1", "").reason().contains("Loop cancelled"));
+    assert!(!bench.path(".claude/ralph/armed-001-login").exists());
+    bench.stop("s2").variable("HOME", &home).run().silent();
+}
+
+#[test]
+fn an_end_before_the_first_stop_is_told_although_its_record_is_missing() {
+    let bench = Bench::ready();
+    assert!(bench.spool().arg("start").finish().status.success());
+    assert!(as_agent(&bench, "s1", &["task", "block", "a key"]).status.success());
+    fs::remove_file(bench.record_path("s1")).unwrap();
+    let stop = bench.stop("s1").run();
+    assert!(stop.told().contains("a key"), "{stop}");
+    bench.stop("s1").run().silent();
+}
+
+#[test]
+fn an_arming_that_broke_off_holds_nobody() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    let mut pin = bench.pin("feature-001-login").unwrap();
+    pin["session"] = json!("");
+    pin["armed_at"] = json!(0);
+    pin["ended"] = json!({"reason": {"reason": "stopped"}, "words": "armed in part"});
+    fs::write(bench.pin_path("feature-001-login").unwrap(), pin.to_string()).unwrap();
+    bench.stop("s2").run().silent();
+    bench.stop("s1").run().silent().logged("The loop of feature 001-login has ended (stopped)");
+    bench.stop("s1").run().silent();
+    bench.implement("s1", "").context();
+    works(&bench).reason();
 }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use ralph_speckit::cli::slash;
 use ralph_speckit::engine::edit::tick;
 use ralph_speckit::engine::tasks::TaskList;
+use ralph_speckit::world;
 use serde_json::{Value, json};
 use std::fs;
 
@@ -159,7 +160,9 @@ proptest! {
                 "transcript_path": bench.transcript("s1").path, "last_assistant_message": words});
             is_valid(event.to_string().as_bytes())?;
         }
-        let last = bench.stop("s1").saying(&words).run();
+        // The loop is kept in the home folder that the library has seen.
+        let home = world::home().unwrap();
+        let last = bench.stop("s1").saying(&words).variable("HOME", home.to_str().unwrap()).run();
         prop_assert!(!last.is_block(), "held for ever: {}", last);
     }
 }

@@ -150,7 +150,8 @@ impl Bench {
     pub fn pin(&self, name: &str) -> Option<Value> {
         let kept: Value = serde_json::from_slice(&fs::read(self.pin_path(name)?).unwrap()).unwrap();
         if !name.starts_with("session-") {
-            return Some(kept);
+            let is_armed = kept["armed_by"] == "command" || kept["armed_by"] == "terminal";
+            return Some(kept).filter(|kept| is_armed && kept["ended"].is_null());
         }
         let lives = kept["ledger"]["ended"].is_null();
         kept.get("armed").filter(|_| lives).cloned()

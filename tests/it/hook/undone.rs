@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// What arming writes, in the order in which it does.
 const WRITTEN: [&str; 4] = [
-    ".claude/ralph/claims/001-login.json",
+    "feature-001-login.json",
     "open-s1.txt",
     "session-s1.json",
     ".specify/specs/001-login/.speckit-state.json",
@@ -91,7 +91,7 @@ fn l3_a_refused_arming_takes_no_loop_from_this_session_or_another_one() {
         let bench = Bench::ready();
         bench.implement("s2", "").context();
         bench.command("s1", "speckit:ralph-loop", "Write the manual").run().context();
-        let claim = fs::read(bench.path(WRITTEN[0])).unwrap();
+        let pin = fs::read(bench.pin_path("feature-001-login").unwrap()).unwrap();
         let record = fs::read(bench.record_path("s1")).unwrap();
         let path = path_of(&bench, name);
         let content = fs::read(&path).ok();
@@ -103,7 +103,7 @@ fn l3_a_refused_arming_takes_no_loop_from_this_session_or_another_one() {
         let answer = bench.implement("s1", "--force");
         assert!(answer.is_block(), "`{name}`: {answer}");
         assert_eq!(all_but_locks(&bench), before, "`{name}`: {answer}");
-        assert_eq!(fs::read(bench.path(WRITTEN[0])).unwrap(), claim);
+        assert_eq!(fs::read(bench.pin_path("feature-001-login").unwrap()).unwrap(), pin);
         assert_eq!(fs::read(bench.record_path("s1")).unwrap(), record);
     }
 }

@@ -37,18 +37,18 @@ fn l4_a_file_that_cannot_be_opened_is_left_where_it_is_and_the_loop_lives() {
 
 #[cfg(unix)]
 #[test]
-fn l4_a_claim_that_cannot_be_opened_gives_the_feature_to_no_other_session() {
+fn l4_a_pin_that_cannot_be_opened_gives_nothing_away() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     let before = names(&bench);
-    let claim = bench.path(".claude/ralph/claims/001-login.json");
-    let stop = bench.stop("s2").start_without_rights(&[&claim]).finish();
+    let pin = bench.pin_path("feature-001-login").unwrap();
+    let stop = bench.stop("s2").start_without_rights(&[&pin]).finish();
     assert!(stop.told().contains("cannot be read"), "{stop}");
     assert_eq!(names(&bench), before);
     bench.stop("s2").start_without_rights(&[]).finish().silent();
-    // What was armed says whose the loop is.
-    bench.stop("s1").start_without_rights(&[&claim]).finish().reason();
-    assert!(claim.is_file());
+    // The record of its own session says that the loop lives.
+    bench.stop("s1").start_without_rights(&[&pin]).finish().reason();
+    assert!(pin.is_file());
 }
 
 #[cfg(unix)]

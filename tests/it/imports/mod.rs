@@ -25,7 +25,7 @@ fn a_host_is_named_only_where_it_lives_and_where_it_is_set_up() {
     let library = Library::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
     for (module, source) in &library.files {
         let may = matches!(module[0].as_str(), "hosts" | "plugin" | "cli");
-        let paths = source.uses.iter().map(|it| &it.path).chain(&source.paths);
+        let paths = source.uses.iter().map(|import| &import.path).chain(&source.paths);
         for path in paths.map(|path| absolute(module, path)) {
             let is_host = path.len() > 1 && path[0] == "hosts" && path[1] == "claude";
             assert!(may || !is_host, "{} names {}", module.join("/"), path.join("::"));
@@ -45,14 +45,16 @@ impl Library {
         let mut open: Vec<PathBuf> = vec![folder.to_owned()];
         while let Some(folder_or_file) = open.pop() {
             if folder_or_file.is_dir() {
-                open.extend(fs::read_dir(&folder_or_file).unwrap().map(|it| it.unwrap().path()));
+                open.extend(
+                    fs::read_dir(&folder_or_file).unwrap().map(|entry| entry.unwrap().path()),
+                );
                 continue;
             }
             let name = folder_or_file.strip_prefix(folder).unwrap().to_str().unwrap();
             let Some(module) = name.strip_suffix(".rs") else { continue };
             let module = module.strip_suffix("/mod").unwrap_or(module);
             let module: Vec<String> = module.split('/').map(str::to_owned).collect();
-            let is_test = module.iter().any(|it| it == "tests" || it.ends_with("_tests"));
+            let is_test = module.iter().any(|part| part == "tests" || part.ends_with("_tests"));
             if module[0] != "lib" && module[0] != "bin" && !is_test {
                 files.insert(module, source::parse(&fs::read_to_string(&folder_or_file).unwrap()));
             }
@@ -64,8 +66,8 @@ impl Library {
     fn imports(&self) -> BTreeMap<String, BTreeSet<String>> {
         let needed_by = |module: &Vec<String>, source: &Source| -> BTreeSet<String> {
             // What is handed on, and a module, is needed only where its name is used.
-            let used = source.uses.iter().filter(|it| !it.is_public || it.name == "*");
-            let used = used.map(|it| it.path.clone());
+            let used = source.uses.iter().filter(|import| !import.is_public || import.name == "*");
+            let used = used.map(|import| import.path.clone());
             let used = used.filter(|path| !self.files.contains_key(&absolute(module, path)));
             let named = source.paths.iter().filter_map(|path| {
                 let (first, rest) = path.split_first()?;
@@ -77,14 +79,14 @@ impl Library {
                         Some([&["self".to_owned()], path.as_slice()].concat())
                     }
                     _ => {
-                        let import = source.uses.iter().find(|it| it.name == *first)?;
+                        let import = source.uses.iter().find(|import| import.name == *first)?;
                         Some([import.path.as_slice(), rest].concat())
                     }
                 }
             });
             let found =
                 used.chain(named).filter_map(|path| self.file_of(&absolute(module, &path), 0));
-            found.filter(|needed| needed != module).map(|it| it.join("/")).collect()
+            found.filter(|needed| needed != module).map(|needed| needed.join("/")).collect()
         };
         self.files.iter().map(|(name, source)| (name.join("/"), needed_by(name, source))).collect()
     }
@@ -92,9 +94,10 @@ impl Library {
     /// The file in which a path ends. What a module imports it hands on, to all or to the modules below it: that is looked
     /// for where it comes from.
     fn file_of(&self, path: &[String], depth: usize) -> Option<Vec<String>> {
-        let length = (1..=path.len()).rev().find(|it| self.files.contains_key(&path[..*it]))?;
+        let length =
+            (1..=path.len()).rev().find(|length| self.files.contains_key(&path[..*length]))?;
         let (module, rest) = path.split_at(length);
-        let handed_on = |it: &&Use| rest.first() == Some(&it.name);
+        let handed_on = |import: &&Use| rest.first() == Some(&import.name);
         if depth < 8
             && let Some(handed) = self.files[module].uses.iter().find(handed_on)
         {
@@ -150,7 +153,7 @@ fn knots(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<Knot> {
         }
         if let Some(circle) = circle_from(imports, start) {
             let reached = reachable(imports, start).into_iter();
-            let files = reached.filter(|it| reachable(imports, it).contains(start.as_str()));
+            let files = reached.filter(|file| reachable(imports, file).contains(start.as_str()));
             knots.push(Knot { files: files.map(str::to_owned).collect(), circle });
         }
     }

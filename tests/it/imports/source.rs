@@ -31,7 +31,7 @@ pub fn parse(text: &str) -> Source {
         let rest = &tokens[at..];
         if starts_with(rest, &["#", "[", "cfg", "(", "test", ")", "]"]) {
             at += 7 + item_length(&rest[7..]);
-        } else if starts_with(rest, &["mod"]) && rest.get(2).is_some_and(|it| it == ";") {
+        } else if starts_with(rest, &["mod"]) && rest.get(2).is_some_and(|token| token == ";") {
             source.modules.push(rest[1].clone());
             at += 3;
         } else if rest[0] == "use" {
@@ -53,8 +53,8 @@ pub fn parse(text: &str) -> Source {
 /// How many tokens a path has: names with `::` between them.
 fn path_length(tokens: &[String]) -> usize {
     let mut length = 1;
-    while tokens.get(length).is_some_and(|it| it == "::")
-        && tokens.get(length + 1).is_some_and(|it| is_name(it))
+    while tokens.get(length).is_some_and(|token| token == "::")
+        && tokens.get(length + 1).is_some_and(|token| is_name(token))
     {
         length += 2;
     }
@@ -75,9 +75,9 @@ fn tree(
         match token.as_str() {
             "::" => {}
             "{" => {
-                while tokens.get(*at).is_some_and(|it| it != "}") {
+                while tokens.get(*at).is_some_and(|token| token != "}") {
                     tree(tokens, at, &path, is_public, uses);
-                    if tokens.get(*at).is_some_and(|it| it == ",") {
+                    if tokens.get(*at).is_some_and(|token| token == ",") {
                         *at += 1;
                     }
                 }
@@ -93,7 +93,7 @@ fn tree(
             "self" if !before.is_empty() && path.len() == before.len() => {}
             name => path.push(name.to_owned()),
         }
-        if tokens.get(*at).is_none_or(|it| it == "," || it == "}" || it == ";") {
+        if tokens.get(*at).is_none_or(|token| token == "," || token == "}" || token == ";") {
             let name = path.last().cloned().unwrap_or_default();
             uses.push(Use { path, name, is_public });
             return;
@@ -138,7 +138,9 @@ fn tokens(text: &str) -> Vec<String> {
     while at < letters.len() {
         let length = match letters[at] {
             letter if letter.is_whitespace() => 0,
-            letter if in_name(&letter) => letters[at..].iter().take_while(|it| in_name(it)).count(),
+            letter if in_name(&letter) => {
+                letters[at..].iter().take_while(|other| in_name(other)).count()
+            }
             ':' if letters.get(at + 1) == Some(&':') => 2,
             _ => 1,
         };
@@ -159,7 +161,9 @@ fn plain(text: &str) -> String {
             '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
             '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
             '"' => string_length(rest),
-            'r' if !out.ends_with(|it: char| it.is_alphanumeric() || it == '_') => raw_length(rest),
+            'r' if !out.ends_with(|before: char| before.is_alphanumeric() || before == '_') => {
+                raw_length(rest)
+            }
             '\'' => char_length(rest),
             _ => 0,
         };
@@ -227,7 +231,7 @@ mod tests {
         let found: Vec<(String, &str, bool)> = source
             .uses
             .iter()
-            .map(|it| (it.path.join("::"), it.name.as_str(), it.is_public))
+            .map(|import| (import.path.join("::"), import.name.as_str(), import.is_public))
             .collect();
         let expected = [
             ("crate::a", "a", false),
@@ -249,7 +253,7 @@ mod tests {
             fn f<'a>(x: &'a str) -> super::Left { crate::a::b("crate::text::x", '"', r#"crate::raw::"x"#, '\'', child::c) }"##,
         );
         assert_eq!(source.modules, ["child"]);
-        let paths: Vec<_> = source.paths.iter().filter(|it| it.len() > 1).collect();
+        let paths: Vec<_> = source.paths.iter().filter(|path| path.len() > 1).collect();
         assert_eq!(paths, [&path("super::Left"), &path("crate::a::b"), &path("child::c")]);
         assert!(source.uses.is_empty());
     }

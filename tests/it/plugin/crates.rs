@@ -55,7 +55,7 @@ fn is_allowed(expression: &str, allowed: &[String]) -> bool {
     // No crate nests deeper than `(A OR B) AND C`.
     expression.split(" AND ").all(|part| {
         let part = part.trim().trim_start_matches('(').trim_end_matches(')');
-        part.split(" OR ").any(|license| allowed.iter().any(|it| it == license.trim()))
+        part.split(" OR ").any(|license| allowed.iter().any(|known| known == license.trim()))
     })
 }
 
@@ -79,7 +79,11 @@ fn s10_every_crate_comes_from_the_registry_with_a_checksum() {
             None => own += 1,
             Some(source) => {
                 let registry = source.strip_prefix("registry+").unwrap_or_default();
-                assert!(allowed.iter().any(|it| it == registry), "{}: {source}", package["name"]);
+                assert!(
+                    allowed.iter().any(|known| known == registry),
+                    "{}: {source}",
+                    package["name"]
+                );
             }
         }
     }
@@ -143,7 +147,8 @@ fn s10_every_action_of_a_workflow_is_one_commit() {
             }
             let (action, version) = used.trim().split_once(" # ").unwrap_or((used.trim(), ""));
             let commit = action.split_once('@').map_or("", |(_, commit)| commit);
-            let is_commit = commit.len() == 40 && commit.bytes().all(|it| it.is_ascii_hexdigit());
+            let is_commit =
+                commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
             assert!(is_commit, "{path}: `{action}` is no commit");
             assert!(version.starts_with('v'), "{path}: {action} does not say its version");
             seen += 1;

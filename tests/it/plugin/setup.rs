@@ -261,7 +261,7 @@ fn with_json_the_steps_are_one_document_that_is_the_same_dry_or_done() {
         holds("setup", &document);
         assert_eq!((outcome.code, &*outcome.err), (Some(0), ""), "{outcome}");
         let steps = document["steps"].as_array().unwrap().iter();
-        (steps.map(|it| it["name"].clone()).collect::<Vec<_>>(), document)
+        (steps.map(|step| step["name"].clone()).collect::<Vec<_>>(), document)
     };
     let all = ["write_plugin", "copy_programs", "add_marketplace", "install"];
     let (would, dry) = asked(&["--dry-run"]);

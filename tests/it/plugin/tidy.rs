@@ -276,7 +276,7 @@ fn the_view_is_small_asks_only_spool_and_takes_part_in_no_event_of_the_loop() {
     let imports = with("import ");
     assert_eq!(imports, ["import type { EngineInterface, Register } from 'claude-code'"]);
     let heard: Vec<&str> =
-        view.split(" on('").skip(1).map(|it| it.split('\'').next().unwrap()).collect();
+        view.split(" on('").skip(1).map(|rest| rest.split('\'').next().unwrap()).collect();
     assert_eq!(heard, ["session.start", "command.run", "ui.close", "ui.render", "ui.render"]);
     assert_eq!(with("$.process.run").len(), 1);
     assert_eq!(with("/bin/spool`").len(), 1);

@@ -6,7 +6,7 @@ use crate::ralph::cli::{printed, refused, spool};
 use crate::ralph::{PROMISE, armed, ralph, works_and_says};
 use crate::support::limited::Limited;
 use ralph_speckit::store::loops::Record;
-use ralph_speckit::world::{self, WallTime};
+use ralph_speckit::world;
 use serde_json::{Value, json};
 use std::fs;
 #[cfg(unix)]
@@ -27,15 +27,12 @@ pub fn silent_for(bench: &Bench, session: &str, millis: u64) {
     for field in ["armed_at", "seen_at"] {
         record[field] = last.min(record[field].as_u64().unwrap()).into();
     }
-    if let Some(mut claim) = bench.loops().claim(record["about"].as_str().unwrap()) {
-        claim.armed_at = WallTime::from_millis(record["armed_at"].as_u64().unwrap());
-        bench.loops().write_claim(&claim).unwrap();
-    }
     fs::write(&path, record.to_string()).unwrap();
     let name = format!("feature-{}", record["about"].as_str().unwrap());
-    if let Some(mut pin) = bench.pin(&name) {
+    if let Some(path) = bench.pin_path(&name) {
+        let mut pin: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         pin["armed_at"] = record["armed_at"].clone();
-        fs::write(bench.pin_path(&name).unwrap(), pin.to_string()).unwrap();
+        fs::write(path, pin.to_string()).unwrap();
     }
     let transcript = bench.transcript(session).path;
     if transcript.exists() {
@@ -152,7 +149,7 @@ fn a_session_that_gave_a_sign_of_life_keeps_its_loop_unless_forced() {
     silent_for(&bench, "s1", 2 * HOUR);
     bench.transcript("s1").assistant("I am still at it.");
     let refusal = adopt(&bench, "s2", "s1");
-    assert!(refusal.reason().contains("gave a sign of life 0 s ago"), "{refusal}");
+    assert!(refusal.reason().contains("gave a sign of life "), "{refusal}");
     assert_eq!(live(&bench), ["s1"]);
     assert!(!record_path(&bench, "s2").exists());
     works_and_says(&bench, "two").reason();
@@ -220,7 +217,7 @@ fn of_many_that_reach_for_a_loop_exactly_one_gets_it() {
         .iter()
         .map(|name| bench.command(name, "speckit:ralph-loop", "--adopt s1").start())
         .collect();
-    let taken = calls.into_iter().map(Running::finish).filter(|it| !it.is_block()).count();
+    let taken = calls.into_iter().map(Running::finish).filter(|stop| !stop.is_block()).count();
     assert_eq!(taken, 1);
     let live = live(&bench);
     assert!(live.len() == 1 && names.contains(&live[0]), "{live:?}");
@@ -305,7 +302,7 @@ fn status_shows_an_orphan_and_how_to_go_on_with_it() {
     adopt(&bench, "s2", "s1").context();
     let status = printed(&spool(&bench, None, &["status"]));
     assert!(status.contains("ended (stopped): session s2 took it over"), "{status}");
-    assert!(status.contains("Taken over from session s1, 0 s ago"), "{status}");
+    assert!(status.contains("Taken over from session s1, "), "{status}");
 }
 
 #[test]
@@ -339,7 +336,7 @@ fn in_a_terminal_spool_adopt_says_what_to_type_in_a_session() {
 }
 
 #[test]
-fn a_feature_goes_on_in_another_session_with_its_claim() {
+fn a_feature_goes_on_in_another_session() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     stops(&bench, "s1", "one").reason();
@@ -351,7 +348,7 @@ fn a_feature_goes_on_in_another_session_with_its_claim() {
     );
     let said = adopt(&bench, "s2", "");
     assert!(said.context().contains("feature 001-login, task 2 of 3, iteration 2"), "{said}");
-    assert_eq!(bench.loops().claim(FEATURE).unwrap().session.as_deref(), Some("s2"));
+    assert_eq!(bench.loops().pin(FEATURE).unwrap().unwrap().session, "s2");
     assert_eq!(live(&bench), ["s2"]);
     assert!(stops(&bench, "s2", "no").is_block());
     assert_eq!(bench.record("s2").ledger.iterations, 2, "the count goes on");
@@ -369,12 +366,10 @@ fn a_features_loop_is_in_one_session_wherever_the_adopter_dies() {
         stops(&bench, "s1", "one").reason();
         silent_for(&bench, "s1", 2 * HOUR);
         let old = fs::read(record_path(&bench, "s1")).unwrap();
-        let claim = bench.loops().claim(FEATURE).unwrap();
         let armed = pins(&bench);
         adopt(&bench, "s2", "").context();
         fs::write(record_path(&bench, "s1"), old).unwrap();
         if !moved {
-            bench.loops().write_claim(&claim).unwrap();
             put_back(armed);
         }
         let (owner, other) = if moved { ("s2", "s1") } else { ("s1", "s2") };
@@ -430,11 +425,11 @@ fn l4_a_takeover_that_fails_at_a_file_changes_none() {
 }
 
 #[test]
-fn l4_a_takeover_of_a_feature_that_fails_at_its_claim_changes_no_file() {
+fn l4_a_takeover_that_fails_at_the_pin_changes_nothing() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     ralph(&bench, "s2", "\"A task of its own\"").context();
-    obstruct(&bench.path(&format!(".claude/ralph/claims/{FEATURE}.json")));
+    obstruct(&place(&bench, &format!("feature-{FEATURE}.json")));
     let before = files(&bench);
     let answer = adopt(&bench, "s2", "s1 --force --replace");
     assert!(answer.is_block(), "{answer}");
@@ -445,7 +440,7 @@ fn l4_a_takeover_of_a_feature_that_fails_at_its_claim_changes_no_file() {
 #[cfg(unix)]
 #[test]
 fn l4_a_takeover_that_cannot_open_a_file_changes_none_and_the_next_one_works() {
-    for name in ["session-s1.json", "session-s2.json", "claims/001-login.json"] {
+    for name in ["session-s1.json", "session-s2.json", "feature-001-login.json"] {
         let bench = Bench::ready();
         bench.implement("s1", "").context();
         ralph(&bench, "s2", "\"A task of its own\"").context();

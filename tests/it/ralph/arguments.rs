@@ -30,7 +30,7 @@ fn a_task_arrives_letter_for_letter_and_runs_nothing() {
         assert!(stop.reason().ends_with(&format!("Original task: {task}")), "{task}\n{stop}");
         assert_eq!(bench.record("s1").assignment.unwrap().task, task);
         let names: Vec<_> =
-            fs::read_dir(&bench.root).unwrap().flatten().map(|it| it.file_name()).collect();
+            fs::read_dir(&bench.root).unwrap().flatten().map(|entry| entry.file_name()).collect();
         assert!(names.iter().all(|name| name != "pwned" && name != "out"), "{names:?}");
     }
 }

@@ -145,7 +145,7 @@ fn the_journal_says_which_are_running() {
     let bench = armed("\"Make it\" --check true --check 'test -d src'");
     works_and_says(&bench, "done").told();
     let entries: Vec<_> =
-        bench.journal("s1").into_iter().filter(|it| it["event"] == "checks").collect();
+        bench.journal("s1").into_iter().filter(|entry| entry["event"] == "checks").collect();
     let words: Vec<_> = entries.iter().map(|entry| entry["words"].as_str().unwrap()).collect();
     assert_eq!(words, ["running `true` (1 of 2)", "running `test -d src` (2 of 2)"]);
 }

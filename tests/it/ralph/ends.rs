@@ -258,7 +258,7 @@ fn a_second_loop_in_a_session_is_refused_unless_it_replaces_the_first() {
     ralph(&bench, "s1", "\"Make that\" --replace").context();
     assert!(works_and_says(&bench, "no").reason().ends_with("Original task: Make that"));
     let ends: Vec<_> =
-        bench.journal("s1").into_iter().filter(|it| it["event"] == "ended").collect();
+        bench.journal("s1").into_iter().filter(|entry| entry["event"] == "ended").collect();
     assert_eq!(ends.len(), 1);
     assert_eq!(ends[0]["reason"], "stopped");
 }
@@ -270,7 +270,8 @@ fn a_features_loop_and_a_ralph_loop_take_turns_in_a_session() {
     let refusal = ralph(&bench, "s1", "\"Make it\"");
     assert!(refusal.reason().contains("has the loop of feature 001-login"), "{refusal}");
     ralph(&bench, "s1", "\"Make it\" --replace").context();
-    assert_eq!(bench.loops().claim("001-login").unwrap().closed.unwrap().as_str(), "stopped");
+    let pin = bench.loops().pin("001-login").unwrap().unwrap();
+    assert_eq!(pin.ended.unwrap().reason.name(), "stopped");
     assert!(works_and_says(&bench, "no").reason().contains("Original task: Make it"));
     let start = bench.implement("s1", "");
     assert!(start.context().contains("The ralph loop in this session ends with this."), "{start}");

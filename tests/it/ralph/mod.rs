@@ -48,7 +48,7 @@ pub fn works_and_says(bench: &Bench, words: &str) -> Outcome {
 /// Writes a file until its time is later than that of the loop's last record.
 pub fn change(bench: &Bench) {
     let written =
-        |path: &str| std::fs::metadata(bench.path(path)).and_then(|it| it.modified()).ok();
+        |path: &str| std::fs::metadata(bench.path(path)).and_then(|meta| meta.modified()).ok();
     let before = written(".claude/ralph/s1/lock");
     crate::support::limited::until("a later file", || {
         bench.write("src/made.rs", "made");

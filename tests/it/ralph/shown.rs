@@ -94,7 +94,7 @@ fn the_log_shows_each_loop_by_itself_and_by_its_name() {
         "Make three · session s1 · 20",
     ];
     let places: Vec<_> =
-        titles.iter().map(|it| log.find(it).unwrap_or_else(|| panic!("{log}"))).collect();
+        titles.iter().map(|title| log.find(title).unwrap_or_else(|| panic!("{log}"))).collect();
     assert!(places.is_sorted(), "{log}");
     assert_eq!(log.lines().filter(|line| line.is_empty()).count(), 2, "{log}");
     let one = printed(&spool(&bench, None, &["log", "--loop", "Make one"]));
@@ -148,7 +148,8 @@ fn the_log_opens_no_old_loop() {
         }
     }
     assert!(printed(&spool(&bench, None, &["log"])).contains("Make it"));
-    let names: Vec<_> = opened.read_events().into_iter().flatten().map(|it| it.name).collect();
+    let names: Vec<_> =
+        opened.read_events().into_iter().flatten().map(|event| event.name).collect();
     assert!(names.is_empty(), "it opened {names:?}");
 }
 

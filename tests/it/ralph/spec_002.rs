@@ -103,7 +103,7 @@ fn the_contract_has_the_task_the_rule_the_strictness_and_the_valve() {
     }
     assert_eq!(
         start.message(),
-        "Ralph-speckit: armed: Write the parser · until <promise>ALL GREEN</promise> · at most 50 iterations\nNo check: the agent's word decides. To add one: /speckit:ralph-loop \"TASK\" --check \"cargo test\"\nTo stop it: /speckit:cancel-ralph"
+        "Ralph-speckit: armed: Write the parser · until <promise>ALL GREEN</promise> · at most 50 iterations\nNo check: the agent's word decides. To add one: /speckit:ralph-loop \"TASK\" --check \"cargo test\"\nTo stop it: Esc, then /speckit:cancel-ralph"
     );
 }
 

@@ -44,7 +44,8 @@ fn a_missing_transcript_and_no_change_is_asked_about_once() {
         stop.told().contains(" · on the agent's word alone: no check, no changed file · "),
         "{stop}"
     );
-    let words: Vec<_> = bench.journal("s1").into_iter().map(|it| it["words"].clone()).collect();
+    let words: Vec<_> =
+        bench.journal("s1").into_iter().map(|entry| entry["words"].clone()).collect();
     let refused = "promise refused: there is no record to read, and no changed file was seen";
     assert_eq!(words[1], refused);
     assert_eq!(words[2], "done on the agent's word alone: no check, no changed file");

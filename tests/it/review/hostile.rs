@@ -39,7 +39,7 @@ fn not_met(id: &str) -> String {
 #[track_caller]
 fn steers_nothing(ran: &Ran) -> &Ran {
     for text in [&ran.output, &ran.errors] {
-        assert!(!text.chars().any(|it| it.is_control() && it != '\n'), "{text:?}");
+        assert!(!text.chars().any(|sign| sign.is_control() && sign != '\n'), "{text:?}");
     }
     ran
 }
@@ -119,7 +119,7 @@ fn what_a_reader_says_never_stands_before_the_line_that_a_loop_reads() {
     let call = built.spool("review --may-write --harness-command agent");
     let ran = call.env("RALPH_CHECKS", "\u{1e}").run().with_code(3);
     let (first, rest) = steers_nothing(&ran).output.split_once('\n').unwrap();
-    let numbers: Vec<u64> = first.split(' ').map(|it| it.parse().unwrap()).collect();
+    let numbers: Vec<u64> = first.split(' ').map(|word| word.parse().unwrap()).collect();
     assert_eq!((numbers[0], numbers[1]), (1, 1), "one of three is met: {ran}");
     assert!(rest.starts_with("not passed (1 of 3 met), by command\n"), "{ran}");
     // The end of an output that a loop keeps holds it whole.
@@ -183,9 +183,9 @@ fn a_loop_of_the_runner_ends_only_by_the_pass_that_follows() {
     witness_of(&ran, &witness, 0);
     assert_eq!((built.reviews(), built.iterations().len()), (3, 3), "{ran}");
     let journal = built.read(".spool/.state/ralph/001-login/journal.jsonl");
-    let entries = journal.lines().map(|it| serde_json::from_str::<Value>(it).unwrap());
-    let verdicts: Vec<Value> = entries.map(|it| it["verdict"].clone()).collect();
-    let verdicts: Vec<_> = verdicts.iter().filter(|it| *it != "").collect();
+    let entries = journal.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let verdicts: Vec<Value> = entries.map(|entry| entry["verdict"].clone()).collect();
+    let verdicts: Vec<_> = verdicts.iter().filter(|verdict| *verdict != "").collect();
     assert_eq!(verdicts, ["continue", "continue", "end"], "{journal}");
     ran.says("no pass: the answer cannot be used").says("passed: passed (3 of 3 met), by claude");
 }
@@ -206,7 +206,7 @@ fn a_loop_in_a_session_ends_only_by_the_pass_that_follows() {
         assert_eq!((&answer["decision"], &answer["continue"]), (&json!("block"), &Value::Null));
         let reason = answer["reason"].as_str().unwrap();
         assert!(reason.contains(words), "{words}: {reason}");
-        let is_steering = |it: char| it.is_control() && it != '\n';
+        let is_steering = |sign: char| sign.is_control() && sign != '\n';
         assert!(!reason.chars().any(is_steering), "{reason:?}");
     }
     // A loop that is done ends without a word of the hook.

@@ -59,13 +59,15 @@ fn is_alive(id: i32) -> bool {
 #[cfg(target_os = "linux")]
 fn of_this_bench(bench: &Bench) -> Vec<String> {
     let mark = format!("DESK={}", bench.beside("desk").display());
-    let all = fs::read_dir("/proc").unwrap().flatten().map(|it| it.path());
-    all.filter(|it| {
-        let environment = fs::read(it.join("environ")).unwrap_or_default();
+    let all = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    all.filter(|process| {
+        let environment = fs::read(process.join("environ")).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|pair| pair == mark.as_bytes())
     })
-    .map(|it| fs::read_to_string(it.join("cmdline")).unwrap_or_default().replace('\0', " "))
-    .filter(|it| !it.is_empty())
+    .map(|process| {
+        fs::read_to_string(process.join("cmdline")).unwrap_or_default().replace('\0', " ")
+    })
+    .filter(|line| !line.is_empty())
     .collect()
 }
 
@@ -173,7 +175,7 @@ fn r4_a_program_of_the_project_is_never_taken_for_the_inhibitor() {
     let without = bench.beside("without");
     fs::create_dir(&without).unwrap();
     // All of the system's programs but the real one.
-    for folder in system.split(':').map(Path::new).filter(|it| it.is_dir()) {
+    for folder in system.split(':').map(Path::new).filter(|folder| folder.is_dir()) {
         for program in fs::read_dir(folder).unwrap().flatten() {
             if program.file_name() != name {
                 let _ =

@@ -123,7 +123,7 @@ fn d16_an_iteration_says_how_many_tasks_are_open() {
     let ran = bench.ralph("").run().with_code(0);
     ran.says("done: 1.1; 2 tasks are open").says("done: 1.2; 1 task is open");
     let journal = bench.state_lines("journal.jsonl");
-    assert!(journal.iter().any(|it| it["words"] == "2 tasks are open"), "{journal:#?}");
+    assert!(journal.iter().any(|entry| entry["words"] == "2 tasks are open"), "{journal:#?}");
 }
 
 #[test]

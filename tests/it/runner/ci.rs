@@ -16,7 +16,8 @@ use crate::support::limited::Limited;
 use crate::support::scratch::SPOOL;
 use crate::support::witness::PATIENCE;
 
-const PAGE: &str = include_str!("../../../docs/ci.md");
+const PAGES: [&str; 2] =
+    [include_str!("../../../docs/ci.md"), include_str!("../../../docs/reference/kubernetes.md")];
 const DOCKERFILE: &str = include_str!("../../../Dockerfile");
 
 #[test]
@@ -65,9 +66,9 @@ fn the_jobs_in_the_page_are_yaml_and_their_loops_would_start() {
         }
     }
     let args = jobs[1]["spec"]["template"]["spec"]["containers"][0]["args"].as_sequence().unwrap();
-    let mut args = args.iter().map(|it| it.as_str().unwrap().to_owned());
+    let mut args = args.iter().map(|argument| argument.as_str().unwrap().to_owned());
     assert_eq!(args.next().as_deref(), Some("ralph"));
-    tried += would_start(args.map(|it| it.replace("add-login", CHANGE)).collect());
+    tried += would_start(args.map(|argument| argument.replace("add-login", CHANGE)).collect());
     assert_eq!(tried, 2, "one loop in each");
 }
 
@@ -88,14 +89,14 @@ fn the_kubernetes_job_takes_exit_codes_as_outcomes_and_waits_longer_than_the_age
     let pod = &job["spec"]["template"]["spec"];
     let grace = pod["terminationGracePeriodSeconds"].as_u64().unwrap();
     let args = pod["containers"][0]["args"].as_sequence().unwrap();
-    let given = args.iter().position(|it| it.as_str() == Some("--grace")).unwrap() + 1;
+    let given = args.iter().position(|argument| argument.as_str() == Some("--grace")).unwrap() + 1;
     let given: u64 = args[given].as_str().unwrap().trim_end_matches('s').parse().unwrap();
     assert!(grace >= given + 10, "{grace} s for an agent with {given} s");
     let outcomes: Vec<u64> = job["spec"]["podFailurePolicy"]["rules"][1]["onExitCodes"]["values"]
         .as_sequence()
         .unwrap()
         .iter()
-        .map(|it| it.as_u64().unwrap())
+        .map(|number| number.as_u64().unwrap())
         .collect();
     let ends = include_str!("../../../docs/ends.md");
     let table = ends.split_once("\n## Exit codes of `spool ralph`\n").unwrap().1;
@@ -112,9 +113,9 @@ fn the_kubernetes_job_takes_exit_codes_as_outcomes_and_waits_longer_than_the_age
     assert!(DOCKERFILE.trim_end().ends_with("ENTRYPOINT [\"spool\"]"));
 }
 
-/// The YAML blocks of the page.
+/// The YAML blocks of the pages.
 fn jobs() -> Vec<Value> {
-    let blocks = PAGE.split("\n```yaml\n").skip(1);
+    let blocks = PAGES.into_iter().flat_map(|page| page.split("\n```yaml\n").skip(1));
     let blocks = blocks.map(|rest| rest.split_once("\n```").unwrap().0);
     blocks.map(|text| serde_norway::from_str(text).unwrap()).collect()
 }
@@ -123,8 +124,8 @@ fn jobs() -> Vec<Value> {
 fn words(value: &Value, into: &mut Vec<String>) {
     match value {
         Value::String(text) => into.push(text.clone()),
-        Value::Sequence(items) => items.iter().for_each(|it| words(it, into)),
-        Value::Mapping(map) => map.values().for_each(|it| words(it, into)),
+        Value::Sequence(items) => items.iter().for_each(|item| words(item, into)),
+        Value::Mapping(map) => map.values().for_each(|item| words(item, into)),
         _ => {}
     }
 }
@@ -181,7 +182,7 @@ fn a_loop_in_a_container_is_stopped_by_sigterm_and_taken_up_by_the_next() {
     let first = first.finish().with_code(143);
     let events = first.events();
     assert_eq!(events.last().unwrap()["reason"], "stopped", "{first}");
-    assert!(events.iter().any(|it| it["words"] == "65532"), "the agent is not root: {first}");
+    assert!(events.iter().any(|event| event["words"] == "65532"), "the agent is not root: {first}");
     assert_eq!(events[0]["process"], 1, "{first}");
 
     let second = contained().finish().with_code(0);

@@ -38,13 +38,13 @@ fn a_loop_that_sigterm_stopped_counts_on_and_says_so() {
     ran.says("the limit of 3 iterations was reached").says("3 iterations, ");
     assert_eq!(bench.runs(), 3);
     let (state, list) = (bench.state(), bench.iterations());
-    let numbers: Vec<u64> = list.iter().map(|it| it["n"].as_u64().unwrap()).collect();
+    let numbers: Vec<u64> = list.iter().map(|iteration| iteration["n"].as_u64().unwrap()).collect();
     assert_eq!((&state["started_at"], numbers), (&run, vec![1, 2, 3]));
     assert_eq!(state["total_tokens"], json!(2 * TOKENS + 322));
     assert_eq!(state["ledger"]["tokens"], state["total_tokens"]);
     let history = bench.state_lines("history.jsonl");
     assert!(history.iter().all(|line| line["run_started_at"] == run), "{history:#?}");
-    assert!(bench.state_lines("journal.jsonl").iter().any(|it| it["event"] == "resumed"));
+    assert!(bench.state_lines("journal.jsonl").iter().any(|entry| entry["event"] == "resumed"));
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn what_an_iteration_used_in_which_its_runner_was_killed_counts_as_well() {
     let prices = "--prices claude-sonnet=10/50/1/12.50 --max-usd 9 --token-budget 5000";
     stopped_in_the_second(&bench, prices, Signal::KILL);
     let ran = bench.ralph(&format!("{prices} --max-iterations 3 --json")).run().with_code(3);
-    let went_on = ran.events().into_iter().find(|it| it["event"] == "continued").unwrap();
+    let went_on = ran.events().into_iter().find(|event| event["event"] == "continued").unwrap();
     // Two messages of 100 sent, 1 received, 40 read from a cache, 20 written to one; before that, the program said $0.75.
     assert_eq!(went_on["cost_estimated"], true, "{went_on:#?}");
     let cost = went_on["cost_usd"].as_f64().unwrap();

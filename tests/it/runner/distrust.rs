@@ -207,7 +207,7 @@ fn plan_and_status_name_these_boxes() {
         let form_of: Value = serde_json::from_str(&ran.output).unwrap();
         holds(form, &form_of);
         let asides = form_of.pointer(at).unwrap().as_array().unwrap().clone();
-        let kinds: Vec<_> = asides.iter().map(|it| it["kind"].clone()).collect();
+        let kinds: Vec<_> = asides.iter().map(|aside| aside["kind"].clone()).collect();
         assert_eq!(kinds, ["optional", "later"], "{ran}");
     };
     named(&bench.ralph("--dry-run").run().with_code(0), "");

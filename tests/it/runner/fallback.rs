@@ -44,7 +44,7 @@ fn the_fallback_model_goes_on_at_a_usage_limit_until_that_is_lifted() {
         .says("  claude small: ");
     let who = who(&bench);
     let (last, between) = who[1..].split_last().unwrap();
-    assert!(between.len() >= 3 && between.iter().all(|it| it == "small"), "{who:?}");
+    assert!(between.len() >= 3 && between.iter().all(|model| model == "small"), "{who:?}");
     assert_eq!((who[0].as_str(), last.as_str()), ("main", "main"));
     let shares = bench.state()["agents"].clone();
     assert_eq!(
@@ -55,8 +55,9 @@ fn the_fallback_model_goes_on_at_a_usage_limit_until_that_is_lifted() {
     ran.says("claude main: 2 runs, ").says("; claude small: ");
     // The program says itself which model has answered.
     let history = bench.state_lines("history.jsonl");
-    let known =
-        history.iter().all(|it| it["model"] == "claude-sonnet-4-5" && it["harness"] == "claude");
+    let known = history.iter().all(|iteration| {
+        iteration["model"] == "claude-sonnet-4-5" && iteration["harness"] == "claude"
+    });
     assert!(known, "{history:#?}");
 }
 
@@ -67,12 +68,14 @@ fn the_fallback_model_comes_first_and_then_the_fallback_harness() {
     bench.claude(&format!("{WHO}limit $(($(date +%s) + 7200))"));
     let ran =
         bench.ralph("--fallback-model small --fallback-harness codex --json").run().with_code(0);
-    let agents: Vec<_> = ran.events().into_iter().filter(|it| it["event"] == "agent").collect();
+    let agents: Vec<_> =
+        ran.events().into_iter().filter(|event| event["event"] == "agent").collect();
     assert_eq!(agents.len(), 2, "{agents:#?}");
     assert_eq!((&agents[0]["harness"], &agents[0]["model"]), (&json!("claude"), &json!("small")));
     assert_eq!((&agents[1]["harness"], &agents[1]["model"]), (&json!("codex"), &json!(null)));
     let history = bench.state_lines("history.jsonl");
-    let ran_with: Vec<_> = history.iter().map(|it| it["harness"].as_str().unwrap()).collect();
+    let ran_with: Vec<_> =
+        history.iter().map(|iteration| iteration["harness"].as_str().unwrap()).collect();
     assert_eq!(ran_with, ["claude", "claude", "codex"]);
     assert_eq!((bench.runs(), &bench.state()["harness"]), (3, &json!("codex")));
 }

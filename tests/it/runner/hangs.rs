@@ -127,7 +127,9 @@ fn a_loop_that_commits_needs_no_temporary_folder() {
     let left = bench.git(&["rev-list", "--all", "--count"]);
     assert!(left.parse::<u32>().unwrap() >= 4, "{left} {ran}");
     let names = std::fs::read_dir(bench.path(".git")).unwrap().flatten();
-    assert!(names.into_iter().all(|it| !it.file_name().to_string_lossy().starts_with("ralph-")));
+    assert!(
+        names.into_iter().all(|entry| !entry.file_name().to_string_lossy().starts_with("ralph-"))
+    );
 }
 
 /// Where git waits for ever, and what an agent does to bring that about.

@@ -197,7 +197,7 @@ fn d14_spool_stop_is_answered_on_the_screen_of_the_loop() {
     running.wait_for("\"event\":\"ending\"");
     running.signal(Signal::INT);
     let ran = running.finish().with_code(130);
-    let told = ran.events().into_iter().filter(|it| it["event"] == json!("ending")).count();
+    let told = ran.events().into_iter().filter(|event| event["event"] == json!("ending")).count();
     assert_eq!(told, 1, "{ran}");
 }
 

@@ -39,11 +39,12 @@ fn exactly_the_last_iteration_is_asked_for_a_handoff_and_the_next_loop_reads_it_
     );
     assert!(prompt.contains(&format!("- Write into `{path}`, in at most 60 lines, what is done, what is open and what comes next: the next loop reads it first.\n")), "{prompt}");
     let history = bench.state_lines("history.jsonl");
-    let noted: Vec<bool> = history.iter().map(|it| it["handoff_asked"] == json!(true)).collect();
+    let noted: Vec<bool> =
+        history.iter().map(|iteration| iteration["handoff_asked"] == json!(true)).collect();
     assert_eq!(noted, [false, false, true]);
     let journal = bench.state_lines("journal.jsonl");
-    let told = |it: &&serde_json::Value| {
-        it["words"].as_str().is_some_and(|words| words.ends_with("; a handoff was asked for"))
+    let told = |entry: &&serde_json::Value| {
+        entry["words"].as_str().is_some_and(|words| words.ends_with("; a handoff was asked for"))
     };
     assert_eq!(journal.iter().filter(told).count(), 1, "{journal:#?}");
 

@@ -16,8 +16,8 @@ const SPEC_KIT: &str = "specs/001-login/tasks.md";
 pub fn kept(bench: &Bench, change: &str, end: &str) -> Option<String> {
     let projects = bench.home().join(".local/state/ralph-speckit/projects");
     let folders = fs::read_dir(projects).into_iter().flatten().flatten();
-    let mut files = folders.map(|it| it.path().join(format!("receipts-{change}.{end}")));
-    files.find_map(|path| fs::read(path).ok()).map(|it| it.escape_ascii().to_string())
+    let mut files = folders.map(|folder| folder.path().join(format!("receipts-{change}.{end}")));
+    files.find_map(|path| fs::read(path).ok()).map(|bytes| bytes.escape_ascii().to_string())
 }
 
 /// Task, iteration, proof and files of each receipt.
@@ -26,7 +26,10 @@ pub fn receipts(bench: &Bench, change: &str) -> Vec<Value> {
     let lines = text.split("\\n").filter(|line| !line.is_empty());
     let all = lines.map(|line| line.replace("\\\"", "\"").replace("\\'", "'"));
     let all = all.map(|line| serde_json::from_str::<Value>(&line).unwrap());
-    all.map(|it| json!([it["task"], it["iteration"], it["proof"], it["own"]])).collect()
+    all.map(|receipt| {
+        json!([receipt["task"], receipt["iteration"], receipt["proof"], receipt["own"]])
+    })
+    .collect()
 }
 
 /// What a script of an agent needs to tick a box of this list.
@@ -102,7 +105,7 @@ fn it_is_judged_also_after_a_second_kill_and_the_work_of_others_proves_nothing()
     assert_eq!(bench.read(&list), THREE.replacen("[ ]", "[x]", 1), "1.2 is open again");
     bench.ralph("").run().with_code(0).says("Proved: 3 by files");
     let all = receipts(&bench, CHANGE);
-    let tasks: Vec<&Value> = all.iter().map(|it| &it[0]).collect();
+    let tasks: Vec<&Value> = all.iter().map(|receipt| &receipt[0]).collect();
     assert_eq!(tasks, ["1.1", "1.2", "1.3"]);
 }
 
@@ -159,7 +162,7 @@ fn spool_task_done_judges_by_what_was_there_before_the_kill() {
     ];
     let all = receipts(&bench, "001-login");
     let without_iteration = |all: &[Value]| -> Vec<Value> {
-        all.iter().map(|it| json!([it[0], it[2], it[3]])).collect()
+        all.iter().map(|receipt| json!([receipt[0], receipt[2], receipt[3]])).collect()
     };
     assert_eq!(
         without_iteration(&all),
@@ -243,7 +246,7 @@ fn a_kept_file_that_is_broken_is_named_and_no_box_counts_without_it() {
         "of another version" => {
             let kept = fs::read(path).unwrap();
             let text = b"seen5";
-            let at = kept.windows(text.len()).position(|it| it == text).unwrap();
+            let at = kept.windows(text.len()).position(|part| part == text).unwrap();
             let with = [&kept[..at], b"seen9".as_slice(), &kept[at + text.len()..]].concat();
             fs::write(path, with).unwrap();
         }
@@ -314,13 +317,13 @@ fn no_figure_is_shown_of_an_iteration_before_its_end_whether_it_runs_or_was_cut_
         let status = bench.spool(&format!("ralph --status --json --change {CHANGE}")).run();
         let status: Value = serde_json::from_str(&status.output).unwrap();
         crate::support::schema::holds("ralph-status", &status);
-        for it in [&story["iteration"], &status["runner"]["running_iteration"]] {
+        for shown in [&story["iteration"], &status["runner"]["running_iteration"]] {
             for name in
                 ["ended_at", "seconds", "files_changed", "tokens", "tool_calls", "failed_calls"]
             {
-                assert_eq!(it[name], Value::Null, "{name}: {it:#}");
+                assert_eq!(shown[name], Value::Null, "{name}: {shown:#}");
             }
-            assert_eq!(it["number"], 1, "{it:#}");
+            assert_eq!(shown["number"], 1, "{shown:#}");
         }
         assert_eq!(story["iteration"]["interrupted"], interrupted, "{story:#}");
     };

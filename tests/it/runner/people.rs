@@ -155,7 +155,7 @@ fn continue_session_goes_on_with_the_session_of_the_last_iteration() {
     let session = bench.state()["session_id"].as_str().unwrap().to_owned();
     assert!(!bench.arguments(1).contains(&"--resume".to_owned()));
     let second = bench.arguments(2);
-    let place = second.iter().position(|it| it == "--resume").expect("--resume");
+    let place = second.iter().position(|word| word == "--resume").expect("--resume");
     assert_eq!(second[place + 1], session);
     let bench = Bench::new();
     bench.claude(&script);
@@ -326,13 +326,13 @@ fn the_summary_says_what_changed_what_each_task_cost_and_how_to_read_it() {
     let summary = &end["summary"];
     let costs = summary["costs"].as_array().unwrap();
     let seen: Vec<_> =
-        costs.iter().map(|it| (&it["tasks"], &it["iterations"], &it["tokens"])).collect();
+        costs.iter().map(|cost| (&cost["tasks"], &cost["iterations"], &cost["tokens"])).collect();
     let (one, two) = (json!(["T001"]), json!(["T002"]));
     assert_eq!(seen, [(&one, &json!(1), &json!(420)), (&two, &json!(2), &json!(840))]);
     assert_eq!((&costs[0]["cost_usd"], &costs[1]["cost_usd"]), (&json!(0.42), &json!(0.84)));
     assert_eq!(summary["from_commit"], start.trim());
     let lines = summary["files"].as_array().unwrap();
-    let made = lines.iter().find(|it| it["file"] == "made-1.txt").unwrap();
+    let made = lines.iter().find(|file| file["file"] == "made-1.txt").unwrap();
     assert_eq!((&made["added"], &made["removed"]), (&json!(2), &json!(0)));
     // The commands that it names work as they are.
     for command in summary["commands"].as_array().unwrap() {

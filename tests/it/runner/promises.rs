@@ -104,8 +104,11 @@ fn a_check_that_failed_is_not_run_again_where_nothing_has_happened_since() {
     let ran = bench.ralph("--harness claude --allow-all").arg("--check").arg(check).run();
     ran.with_code(0).says("failed before, and nothing has changed since: exit code 1");
     assert_eq!((bench.runs(), bench.desk("noted").as_str()), (3, "one\none\n"));
-    let failed: Vec<_> =
-        bench.iterations().iter().map(|it| it["checks"][0]["passed"].clone()).collect();
+    let failed: Vec<_> = bench
+        .iterations()
+        .iter()
+        .map(|iteration| iteration["checks"][0]["passed"].clone())
+        .collect();
     assert_eq!(failed, [false, false, true]);
 }
 

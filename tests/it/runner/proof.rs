@@ -55,7 +55,9 @@ fn work_and_words_that_count_are_in_the_receipts() {
     ran.says("1.2 is open again")
         .says("1 task changed nothing, and the agent says why: 1.2 (it was there before)");
     let all = receipts(&bench);
-    let short = |it: &Value| json!([it["task"], it["proof"], it["own"], it["no_change"]]);
+    let short = |receipt: &Value| {
+        json!([receipt["task"], receipt["proof"], receipt["own"], receipt["no_change"]])
+    };
     let short: Vec<_> = all.iter().map(short).collect();
     let wanted = [
         json!(["1.1", "files", ["src/a.rs"], null]),
@@ -203,8 +205,10 @@ fn the_command_of_a_task_that_was_ticked_by_hand_runs_with_the_checks() {
     let ran = bench.ralph("--max-iterations 3").run().with_code(0);
     ran.says("`test -e second.txt` failed").says("`test -e second.txt` passed");
     let all = receipts(&bench);
-    let short: Vec<_> =
-        all.iter().map(|it| json!([it["task"], it["proof"], it["iteration"]])).collect();
+    let short: Vec<_> = all
+        .iter()
+        .map(|receipt| json!([receipt["task"], receipt["proof"], receipt["iteration"]]))
+        .collect();
     assert_eq!(short, [json!(["1.1", "files", 1]), json!(["1.1", "command", 2])]);
     assert_eq!(all[1]["verify"]["run"], "test -e second.txt");
 }
@@ -221,7 +225,7 @@ fn a_clock_that_was_set_back_between_two_iterations_loses_no_receipt() {
     bench.ralph("--max-iterations 3").run().with_code(0);
     let all = receipts(&bench);
     assert!(all[0]["at"].to_string().starts_with('9'), "{all:?}");
-    let proofs: Vec<_> = all.iter().map(|it| it["proof"].clone()).collect();
+    let proofs: Vec<_> = all.iter().map(|receipt| receipt["proof"].clone()).collect();
     assert_eq!(proofs, ["files", "command"]);
 }
 
@@ -274,7 +278,8 @@ fn receipts_of_feature(bench: &Bench) -> Vec<Value> {
     let files = folders.map(|folder| folder.path().join(format!("receipts-{FEATURE}.jsonl")));
     let text: String = files.filter_map(|path| fs::read_to_string(path).ok()).collect();
     let all = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    all.map(|it| json!([it["task"], it["by"], it["proof"], it["own"]])).collect()
+    all.map(|receipt| json!([receipt["task"], receipt["by"], receipt["proof"], receipt["own"]]))
+        .collect()
 }
 
 #[test]
@@ -421,7 +426,10 @@ fn below_the_top_of_its_repository_a_new_link_is_a_doubt_and_paths_are_told_from
     );
     bench.ralph("--max-iterations 3").within(&project).run().with_code(0);
     let all = receipts(&bench);
-    let short: Vec<_> = all.iter().map(|it| json!([it["task"], it["own"], it["proof"]])).collect();
+    let short: Vec<_> = all
+        .iter()
+        .map(|receipt| json!([receipt["task"], receipt["own"], receipt["proof"]]))
+        .collect();
     let wanted = [
         json!(["1.1", ["lib/a.rs"], "files"]),
         json!(["1.2", ["lib/b.rs"], "tick"]),
@@ -469,7 +477,7 @@ fn a_link_that_an_earlier_task_made_does_not_lend_its_target_to_a_later_one() {
          2) echo 'fn other() {{}}' > other.rs; sed -i 's/\\[ \\]/[x]/' {list};;\nesac"
     ));
     bench.ralph("--max-iterations 3").run().with_code(0);
-    let doubted = receipts(&bench).into_iter().find(|it| it["task"] == "1.2").unwrap();
+    let doubted = receipts(&bench).into_iter().find(|receipt| receipt["task"] == "1.2").unwrap();
     assert_eq!(doubted["proof"], "tick");
     assert_eq!(doubted["doubt"], "link.rs has changed only for another task");
 }

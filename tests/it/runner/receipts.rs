@@ -25,8 +25,15 @@ fn a_box_that_was_ticked_by_hand_has_the_work_of_its_iteration() {
     let ran = bench.ralph("--check true --proof word").run();
     ran.with_code(0);
     let all = kept(&bench);
-    let short =
-        |it: &Value| json!([it["task"], it["by"], it["iteration"], it["files"], it["commits"]]);
+    let short = |receipt: &Value| {
+        json!([
+            receipt["task"],
+            receipt["by"],
+            receipt["iteration"],
+            receipt["files"],
+            receipt["commits"]
+        ])
+    };
     let all_short: Vec<_> = all.iter().map(short).collect();
     let wanted = [
         json!(["1.1", "iteration", 1, ["made-1"], 0]),

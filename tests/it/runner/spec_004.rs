@@ -139,7 +139,7 @@ fn scenario_pass_model_to_harness() {
             .run()
             .with_code(0);
         let arguments = bench.arguments(1);
-        let place = arguments.iter().position(|it| it == "anthropic/claude-sonnet");
+        let place = arguments.iter().position(|word| word == "anthropic/claude-sonnet");
         let flag = &arguments[place.unwrap_or_else(|| panic!("{name}: {arguments:?}")) - 1];
         assert!(["-m", "--model"].contains(&flag.as_str()), "{name}: {arguments:?}");
         assert_eq!(bench.state()["model"], "anthropic/claude-sonnet");
@@ -160,7 +160,8 @@ fn scenario_completion_promise_ends_the_loop() {
     bench.agent(&format!("if [ $n = 3 ]; then {}; else echo $n > made.txt; fi", says(PROMISE)));
     bench.ralph("").run().with_code(0).says("ralph: done: all the work is done");
     assert_eq!(bench.runs(), 3);
-    let promises: Vec<_> = bench.iterations().iter().map(|it| it["promise"].clone()).collect();
+    let promises: Vec<_> =
+        bench.iterations().iter().map(|iteration| iteration["promise"].clone()).collect();
     assert_eq!(promises, ["missing", "missing", "accepted"]);
 }
 

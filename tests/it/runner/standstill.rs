@@ -21,7 +21,7 @@ fn tree_of(bench: &Bench) -> Vec<Seen> {
         fs::read_dir("/proc")
             .unwrap()
             .flatten()
-            .filter_map(|it| it.file_name().to_str()?.parse().ok())
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
     };
     let command = |id: i32| {
         fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default().replace('\0', " ")
@@ -43,7 +43,7 @@ fn tree_of(bench: &Bench) -> Vec<Seen> {
     };
     let (mut tree, mut parents) = (Vec::new(), vec![*root]);
     while let Some(parent) = parents.pop() {
-        let children = all.iter().filter(|(_, it)| *it == parent);
+        let children = all.iter().filter(|(_, other)| *other == parent);
         for (seen, _) in children {
             parents.push(seen.0);
             if seen.1 != 'Z' {
@@ -103,7 +103,9 @@ fn ctrl_z_stops_the_agent_with_its_runner_and_no_limit_counts_it() {
     running.wait_for("ralph: this program was stopped for ");
     // What the agent itself had stopped stays so.
     let own: i32 = bench.desk("own").trim().parse().unwrap();
-    wait_until_all(&bench, "the agent stands still", |it| is_stopped(it) == (it.0 == own));
+    wait_until_all(&bench, "the agent stands still", |process| {
+        is_stopped(process) == (process.0 == own)
+    });
     gate.open();
     let ran = running.finish();
     ran.says("and its agent with it; that time is not counted")

@@ -58,11 +58,14 @@ fn continues(call: &Call<'_>, bench: &Bench, before: &Ran) -> Ran {
     ran.says("`test -e proof` failed: exit code 1").says("`test -e proof` passed");
     assert_eq!(bench.runs(), 4, "{both}");
     let wanted = [json!(["1.2", "files", ["b.rs"]]), json!(["1.3", "files", ["c.rs"]])];
-    let all: Vec<Value> =
-        receipts(bench, CHANGE).iter().map(|it| json!([it[0], it[2], it[3]])).collect();
-    assert!(wanted.iter().all(|it| all.contains(it)), "{all:?}{both}");
+    let all: Vec<Value> = receipts(bench, CHANGE)
+        .iter()
+        .map(|receipt| json!([receipt[0], receipt[2], receipt[3]]))
+        .collect();
+    assert!(wanted.iter().all(|receipt| all.contains(receipt)), "{all:?}{both}");
     assert!(all.contains(&json!(["1.4", "command", ["d.rs"]])), "{all:?}{both}");
-    for end in ["began", "list", "armed", "contents", "next", "stop"].map(|it| format!("run-{it}"))
+    for end in
+        ["began", "list", "armed", "contents", "next", "stop"].map(|ending| format!("run-{ending}"))
     {
         assert_eq!(kept(bench, CHANGE, &end), None, "the run has ended: {end}");
     }
@@ -114,7 +117,7 @@ fn after_a_limit_of_the_loop_it_is_judged_too() {
     ];
     std::thread::scope(|scope| {
         for ((limit, ends, code), bench) in
-            limits.into_iter().flat_map(|it| benches().map(|bench| (it, bench)))
+            limits.into_iter().flat_map(|limit| benches().map(|bench| (limit, bench)))
         {
             scope.spawn(move || {
                 agent(&bench, ends);

@@ -228,7 +228,8 @@ fn min_iterations_counts_this_run_and_not_all_that_ever_were() {
     bench.ralph("--min-iterations 2").run().with_code(0);
     bench.ralph("--min-iterations 2").run().with_code(0);
     assert_eq!(bench.runs(), 4);
-    let numbers: Vec<_> = bench.iterations().iter().map(|it| it["n"].clone()).collect();
+    let numbers: Vec<_> =
+        bench.iterations().iter().map(|iteration| iteration["n"].clone()).collect();
     assert_eq!(numbers, [1, 2]);
 }
 

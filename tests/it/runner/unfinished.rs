@@ -64,7 +64,7 @@ fn a_try_that_its_time_limit_cut_short_is_kept_and_named_until_one_comes_to_its_
     assert_eq!((&history[0]["kept_as"], &history[1]["kept_as"]), (&json!(name), &Value::Null));
     assert_eq!(bench.state()["kept_as"], Value::Null, "the second one came to its own end");
     let journal = bench.state_lines("journal.jsonl");
-    let told = |it: &Value| it["words"].as_str().is_some_and(|words| words.ends_with(&name));
+    let told = |entry: &Value| entry["words"].as_str().is_some_and(|words| words.ends_with(&name));
     assert!(journal.iter().any(told), "{journal:#?}");
     assert_eq!(bench.git(&["status", "--porcelain", "tracked.txt"]), "M tracked.txt");
 }
@@ -195,8 +195,8 @@ fn a_git_that_cannot_keep_it_is_named_and_the_loop_continues() {
 /// The names of what there is of ours in git's own folder.
 fn left_in_git(bench: &Bench) -> Vec<String> {
     let entries = std::fs::read_dir(bench.root.join(".git")).unwrap();
-    let names = entries.map(|it| it.unwrap().file_name().into_string().unwrap());
-    let mut ours: Vec<String> = names.filter(|it| it.starts_with("ralph-")).collect();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut ours: Vec<String> = names.filter(|name| name.starts_with("ralph-")).collect();
     ours.sort();
     ours
 }

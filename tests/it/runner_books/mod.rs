@@ -120,7 +120,8 @@ fn sigkill_at_any_moment_leaves_files_that_load_and_the_next_start_records_the_i
         if let Some(number) = last.split(' ').nth(1).and_then(|number| number.parse::<u64>().ok()) {
             assert!(numbers.contains(&number), "round {round}: `{last}` was printed");
         }
-        if let Some(iteration) = books.recovered.as_ref().and_then(|it| it.iteration.as_ref())
+        if let Some(iteration) =
+            books.recovered.as_ref().and_then(|recovered| recovered.iteration.as_ref())
             && iteration.interrupted
         {
             assert_eq!(json(&document)["iterations"][0]["interrupted"], true, "round {round}");

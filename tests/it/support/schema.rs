@@ -80,7 +80,7 @@ impl Schema {
             return;
         }
         let one_of = schema["enum"].as_array().is_none_or(|words| words.contains(value));
-        let is_it = schema.get("const").is_none_or(|it| it == value);
+        let is_it = schema.get("const").is_none_or(|wanted| wanted == value);
         if !(one_of && is_it) {
             found.is_another |= schema.get("const").is_some();
             found.problems.push(format!("{at}: {value} is not what it may be"));

@@ -66,7 +66,7 @@ impl Scratch {
         let of_the_system = world::raw_variable("SystemRoot").filter(|_| cfg!(windows));
         let variables = variables
             .into_iter()
-            .chain(of_the_system.map(|it| ("SystemRoot".to_owned(), it)))
+            .chain(of_the_system.map(|root| ("SystemRoot".to_owned(), root)))
             .collect();
         Self { top, root, variables, _folder: folder }
     }

@@ -29,7 +29,7 @@ pub fn work_on_ticked(root: &Path, list: &Path, before: &str, after: &str) {
         let text = line.trim_start().trim_start_matches(['-', '*']).trim_start();
         text.starts_with("[x]") || text.starts_with("[X]")
     };
-    let new = after.lines().filter(is_ticked).filter(|line| before.lines().all(|it| it != *line));
+    let new = after.lines().filter(is_ticked).filter(|line| before.lines().all(|old| old != *line));
     let ids = new.filter_map(|line| line.split_once(']')?.1.split_whitespace().next());
     work_on(root, list, &ids.collect::<Vec<_>>());
 }

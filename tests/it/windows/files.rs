@@ -103,8 +103,8 @@ fn a_file_that_stays_open_elsewhere_is_left_as_it_is_and_that_is_said() {
 fn a_lock_that_another_program_holds_is_waited_for() {
     let project = Project::armed(THREE_TASKS);
     project.task(&["done", "T002"]).ok();
-    let claims = project.root.join(".claude/ralph/claims").read_dir().unwrap().flatten();
-    let lock = claims.map(|it| it.path()).find(|it| it.extension().is_some_and(|it| it == "lock"));
+    let notes = project.root.join(".claude/ralph").read_dir().unwrap().flatten();
+    let lock = notes.map(|it| it.path()).find(|it| it.extension().is_some_and(|it| it == "lock"));
     let held = File::options().read(true).write(true).open(lock.unwrap()).unwrap();
     held.lock().unwrap();
     let holder = std::thread::spawn(move || {

@@ -124,5 +124,5 @@ fn kill(mut files: StateFiles) {
 }
 
 fn numbers(list: &Value) -> Vec<u64> {
-    list.as_array().unwrap().iter().map(|it| it["n"].as_u64().unwrap()).collect()
+    list.as_array().unwrap().iter().map(|iteration| iteration["n"].as_u64().unwrap()).collect()
 }
