@@ -20,9 +20,7 @@ impl JsonTime {
         let millis = i64::try_from(time.millis()).ok().filter(|_| time.is_known())?;
         Timestamp::from_millisecond(millis).ok().map(Self)
     }
-}
 
-impl JsonTime {
     pub fn wall(self) -> WallTime {
         WallTime::from_millis(u64::try_from(self.0.as_millisecond()).unwrap_or_default())
     }

@@ -136,9 +136,7 @@ impl Ground<'_> {
         let quote = text::title(&evidence.quote, SHOWN);
         Err(format!("`{quote}` does not stand in `{shown}` at line {line}"))
     }
-}
 
-impl Ground<'_> {
     /// The content of the file at this path, and its real path.
     fn file(&self, path: &Path) -> Result<(PathBuf, FileContent), Problem> {
         let folder = folder_inside(self.root, path.parent().unwrap_or(self.root))?;

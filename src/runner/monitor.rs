@@ -77,7 +77,6 @@ impl<'a> RunMonitor<'a> {
         (clock, note): (Stopwatch, &'a mut dyn FnMut(Duration)),
         allowance: Allowance<'a>,
     ) -> Self {
-        let (drawn, end_request, calls, finished) = (Duration::ZERO, None, 0, false);
         Self {
             reader,
             console,
@@ -85,17 +84,15 @@ impl<'a> RunMonitor<'a> {
             grace,
             clock,
             note,
-            drawn,
-            end_request,
-            calls,
+            drawn: Duration::ZERO,
+            end_request: None,
+            calls: 0,
             open: OpenCalls::default(),
             allowance,
-            finished,
+            finished: false,
         }
     }
-}
 
-impl RunMonitor<'_> {
     fn draw(&self, elapsed: Duration) {
         let Some(room) = self.console.screen.room() else { return };
         let so_far = self.reader.so_far();
