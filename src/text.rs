@@ -6,8 +6,6 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::engine::Grouped;
-
 /// The beginning of all our messages.
 pub const OURS: &str = "Ralph-speckit: ";
 /// Characters of one line.
@@ -111,7 +109,15 @@ pub fn json(text: &str) -> Cow<'_, str> {
 
 /// With commas: `1,234,567`.
 pub fn grouped(number: u64) -> String {
-    Grouped(number).to_string()
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// A number with its noun: `1 file`, `2 files`.

@@ -81,6 +81,6 @@ fn work_after_a_failed_command_is_seen() {
     assert!(stop.reason().contains("sh b.sh"), "{stop}");
     bench.write("b.sh", "true\n");
     bench.transcript("s1").tool("Write");
-    let done = bench.stop("s1").held().run();
+    let done = bench.stop("s1").by_plugin().held().run();
     assert!(done.message().contains("Proved: 1 by a command, 1 by files"), "{done}");
 }
