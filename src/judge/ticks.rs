@@ -118,8 +118,8 @@ impl TickJudge {
                 ticked.iter().any(|(task, id)| names(task) && is_by(id))
             })
         };
-        let its = |(task, id): &(&'a Task, &'a str)| {
-            let receipt = newest.get(*id)?;
+        let its = |(task, id): (&'a Task, &'a str)| {
+            let receipt = newest.get(id)?;
             let mut left = self.left_of(receipt, seen)?;
             if left.is_err() && is_removed(receipt) {
                 left = Ok(weak(FileChange::Gone, &mut receipt.paths().iter().cloned()));
@@ -128,9 +128,11 @@ impl TickJudge {
             let command = if waits { Some(self.command_of(task, list)?) } else { None };
             let tick = Tick::of(task, receipt, command);
             let lower = |doubt| Tick { proof: Proof::Tick, doubt, ..tick.clone() };
-            Some((*task, left.map(|doubt| if waits { tick.clone() } else { lower(doubt) })))
+            Some((task, left.map(|doubt| if waits { tick.clone() } else { lower(doubt) })))
         };
-        ticked.iter().filter_map(its).collect()
+        // A proved task that has left the list is judged as well.
+        let absent = armed.absent(list).map(|task| (task, task.id.as_str()));
+        ticked.iter().copied().chain(absent).filter_map(its).collect()
     }
 
     /// The doubt that is left, empty where only a run of the command can tell; `None` for as much as the receipt says.
@@ -211,12 +213,15 @@ impl Ticks {
         };
         let gone: BTreeMap<String, Vec<String>> = left.iter().filter_map(is_gone).collect();
         let commands = |task: &Task| judge.command_of(task, list);
+        let says_the_same = |task: &Task| {
+            armed.list.same_task(task, list).is_some_and(|then| then.title == task.title)
+        };
         let (mut hand, mut again): (Vec<(&Task, &str)>, _) = (Vec::new(), Vec::new());
         for (task, id) in &ticked {
             match newest.get(*id) {
                 Some(receipt) if !is_again(&task.id, receipt) => {}
                 // Its work stands, but its command may fail now.
-                Some(receipt) if !gone.contains_key(&task.id) => {
+                Some(receipt) if !gone.contains_key(&task.id) && says_the_same(task) => {
                     again.push(Tick::of(task, receipt, commands(task)));
                 }
                 _ => hand.push((task, id)),
