@@ -1,7 +1,6 @@
 //! The task list at the arming of the loop, and the fate of its tasks.
 
-use std::collections::BTreeSet;
-
+use crate::engine::order::sorted;
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TaskFile;
 
@@ -77,8 +76,8 @@ impl TaskFile {
     /// Tasks that have left the list by both id and words.
     pub fn absent(&self, list: &TaskList) -> impl Iterator<Item = &Task> {
         let there = self.pairs(list).filter_map(|(_, then)| Some(then?.mark_at));
-        let there: BTreeSet<usize> = there.collect();
-        self.list.tasks.iter().filter(move |task| !there.contains(&task.mark_at))
+        let there = sorted(there.collect(), Ord::cmp);
+        self.list.tasks.iter().filter(move |task| there.binary_search(&task.mark_at).is_err())
     }
 
     /// Such tasks that were open.
