@@ -9,7 +9,7 @@ use super::rules::{JudgedTask, SaidWord, TaskFacts, VerifyShown, rank, weak, wor
 use super::{FilesSeen, LOOK, TickJudge};
 use crate::engine::promise::said_of_tasks;
 use crate::engine::proof::{
-    FileChange, LeastProof, Proof, Unproved, UnprovedTask, refuse_empty_run,
+    FileChange, LeastProof, Proof, Unproved, UnprovedReason, UnprovedTask, refuse_empty_run,
 };
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Check, CheckResult, TestsRun, tests_run};
@@ -139,7 +139,7 @@ impl TickJudge {
     fn left_of(&self, last: &KnownReceipt, seen: &FilesSeen) -> Option<Result<String, Unproved>> {
         let now = seen.now.as_ref()?;
         let waits = Some(Ok(String::new())).filter(|_| last.by_hand && !last.ran_verify);
-        let gone = || Some(Err(Unproved::WorkGone(last.paths().to_vec())));
+        let gone = || Some(Err(Unproved::of(UnprovedReason::WorkGone, last.paths())));
         let (paths, changed) = (last.paths(), &seen.facts.since_arming);
         let change = |path: &String| {
             let place = changed.binary_search_by(|file| file.path.cmp(path)).ok()?;
@@ -207,11 +207,9 @@ impl Ticks {
             return ticks;
         }
         let left = judge.left(list, &ticks.seen, &newest);
-        let is_gone = |(task, left): &'_ WorkLeft<'_>| match left {
-            Err(Unproved::WorkGone(paths)) => Some((task.id.clone(), paths.clone())),
-            _ => None,
-        };
-        let gone: BTreeMap<String, Vec<String>> = left.iter().filter_map(is_gone).collect();
+        let is_gone =
+            |(task, left): &'_ WorkLeft<'_>| Some((task.id.clone(), left.as_ref().err()?.clone()));
+        let gone: BTreeMap<String, Unproved> = left.iter().filter_map(is_gone).collect();
         let commands = |task: &Task| judge.command_of(task, list);
         let says_the_same = |task: &Task| {
             armed.list.same_task(task, list).is_some_and(|then| then.title == task.title)
@@ -240,9 +238,9 @@ impl Ticks {
             let word = ticks.facts[place].word.clone();
             // What is left of work that is gone is no new work.
             let no_more =
-                |paths: &&Vec<String>| judged.files.iter().all(|file| paths.contains(file));
+                |why: &&Unproved| judged.files.iter().all(|file| why.files.contains(file));
             match gone.get(&task.id).filter(no_more).filter(|_| word == SaidWord::None) {
-                Some(paths) => ticks.refuse(&task.id, Unproved::WorkGone(paths.clone())),
+                Some(why) => ticks.refuse(&task.id, why.clone()),
                 None => ticks.take(&task.id, word, judged, commands(task)),
             }
         }
