@@ -109,7 +109,7 @@ impl FileFacts {
             return Some(Unproved::of(UnprovedReason::ProtectedChanged, &self.protected));
         }
         let folder = self.too_large.as_ref()?;
-        let known = if folder.is_empty() { &[] } else { slice::from_ref(folder) };
+        let known: &[String] = if folder.is_empty() { &[] } else { slice::from_ref(folder) };
         Some(Unproved::of(UnprovedReason::TreeTooLarge, known))
     }
 
