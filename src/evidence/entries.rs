@@ -234,8 +234,8 @@ pub struct NamedFiles<'a> {
 }
 
 impl<'a> NamedFiles<'a> {
-    pub fn of(named: &'a [String]) -> Self {
-        let files = named.iter().map(|path| (path.as_str(), false)).collect();
+    pub fn of(named: impl Iterator<Item = &'a String>) -> Self {
+        let files = named.map(|path| (path.as_str(), false)).collect();
         let mut files = sorted(files, |(one, _): &(&str, bool), (other, _)| one.cmp(other));
         files.dedup();
         let mut spots = [false; SPOTS];

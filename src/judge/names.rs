@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::engine::line::text_of;
-use crate::evidence::ignored::is_noise;
 
 /// A word that may name a file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,13 +59,11 @@ pub fn lower_files_in(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Files, folders of noise and names with a point in front that a task list names: the first `most` of the list, in
-/// alphabetical order.
+/// Paths and names with a point in front that a task list names: the first `most` of the list, in alphabetical order.
 pub fn files_named_in(list: &[u8], most: usize) -> Vec<String> {
     let mut found = BTreeSet::new();
     each_name(&text_of(list), true, &mut |name| {
-        let is_noise = || name.path.split('/').any(|part| is_noise(part.as_bytes()));
-        if (name.looks && (!name.is_folder() || is_noise())) || name.path.starts_with('.') {
+        if name.looks || name.path.starts_with('.') {
             found.insert(name.path);
         }
         found.len() < most
@@ -255,7 +252,7 @@ mod tests {
     #[test]
     fn list_files_are_named_once() {
         let list = b"- [ ] T1 Write b/c.rs, .env and a/\n- [ ] T2 Test b/c.rs, `d.md`, .codex/\n";
-        assert_eq!(files_named_in(list, 9), [".codex/", ".env", "b/c.rs", "d.md"]);
+        assert_eq!(files_named_in(list, 9), [".codex/", ".env", "a/", "b/c.rs", "d.md"]);
         assert_eq!(files_named_in(list, 1).len(), 1);
     }
 }

@@ -36,6 +36,14 @@ fn grade(text: &str, files: &FileFacts) -> Result<Proof, Unproved> {
     one(task("T1", text), files).proof
 }
 
+fn nothing_changed() -> Unproved {
+    Unproved::of(UnprovedReason::NothingChanged, &[])
+}
+
+fn of_source(reason: UnprovedReason) -> Unproved {
+    Unproved::of(reason, &[SOURCE.to_owned()])
+}
+
 fn doubt(text: &str, files: &FileFacts) -> String {
     let judged = one(task("T1", text), files);
     assert_eq!(judged.proof, Ok(Proof::Tick), "{text}: {judged:?}");
@@ -48,22 +56,22 @@ const SOURCE: &str = "src/sum.rs";
 #[test]
 fn only_what_is_certain_is_refused() {
     let nothing = files(&[], &[SOURCE]);
-    assert_eq!(grade("Sum up in src/sum.rs", &nothing), Err(Unproved::NothingChanged));
-    assert_eq!(grade("Be fast", &nothing), Err(Unproved::NothingChanged));
+    assert_eq!(grade("Sum up in src/sum.rs", &nothing), Err(nothing_changed()));
+    assert_eq!(grade("Be fast", &nothing), Err(nothing_changed()));
     let other = files(&[("src/main.rs", CONTENT)], &[SOURCE]);
-    let unchanged = Err(Unproved::NamedFilesUnchanged(vec![SOURCE.to_owned()]));
+    let unchanged = Err(of_source(UnprovedReason::NamedFilesUnchanged));
     assert_eq!(grade("Sum up in src/sum.rs", &other), unchanged);
     assert_eq!(grade("Sum up in `src/sum.rs`, as src/main.rs does", &other), Ok(Proof::Files));
     let mut missing = other.clone();
     missing.missing = vec!["src/new.rs".to_owned()];
-    let nowhere = Err(Unproved::NamedFilesMissing(missing.missing.clone()));
+    let nowhere = Err(Unproved::of(UnprovedReason::NamedFilesMissing, &missing.missing));
     assert_eq!(grade("Write src/new.rs, then src/later.rs", &missing), nowhere);
     assert_eq!(grade("Write src/new.rs beside src/main.rs", &missing), Ok(Proof::Files));
     let mut back = files(&[], &[SOURCE]);
     back.since_tick = Some(vec![file(SOURCE, CONTENT)]);
-    assert_eq!(grade("Be fast", &back), Err(Unproved::OnlyPutBack(vec![SOURCE.to_owned()])));
+    assert_eq!(grade("Be fast", &back), Err(of_source(UnprovedReason::OnlyPutBack)));
     let text = files(&[("specs/001/plan.md", CONTENT)], &[SOURCE]);
-    let unchanged = Err(Unproved::NamedFilesUnchanged(vec![SOURCE.to_owned()]));
+    let unchanged = Err(of_source(UnprovedReason::NamedFilesUnchanged));
     assert_eq!(grade("Sum up in src/sum.rs", &text), unchanged);
     let held = FileFacts { protected: vec!["a.lock".to_owned()], ..other };
     assert!(grade("Be fast", &held).unwrap_err().holds_up_all());
@@ -162,7 +170,7 @@ fn foreign_work_proves_nothing() {
     let mut old = files(&[], &[SOURCE]);
     (old.since_arming, old.claimed) = (vec![file(SOURCE, CONTENT)], claims());
     let second = || task("T2", "Speed up src/sum.rs");
-    assert_eq!(one(second(), &old).proof, Err(Unproved::NothingChanged));
+    assert_eq!(one(second(), &old).proof, Err(nothing_changed()));
     let with = TaskFacts { word: SaidWord::With("T1".to_owned()), ..second() };
     assert_eq!(one(with, &old).proof, Ok(Proof::Tick));
     let again = task("T1", "Sum up in src/sum.rs");
@@ -189,7 +197,7 @@ fn foreign_work_proves_nothing() {
     assert_eq!(doubt("Be fast", &old), "changed before the last tick already: src/sum.rs");
     // A file that a command wrote after a tick belongs to no task.
     old.claimed.clear();
-    assert_eq!(grade("Be fast", &old), Err(Unproved::NothingChanged));
+    assert_eq!(grade("Be fast", &old), Err(nothing_changed()));
 }
 
 #[test]
@@ -247,7 +255,7 @@ fn ignored_work_follows_its_name() {
     let ignored = vec![ChangedFile { ignored: true, ..file("config/local.env", CONTENT) }];
     (changed.since_tick, changed.since_arming) = (Some(ignored.clone()), ignored);
     assert_eq!(grade("Put it into config/local.env", &changed), Ok(Proof::Files));
-    assert_eq!(grade("Be fast", &changed), Err(Unproved::NothingChanged));
+    assert_eq!(grade("Be fast", &changed), Err(nothing_changed()));
 }
 
 #[test]
