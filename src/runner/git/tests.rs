@@ -349,7 +349,7 @@ fn what_is_the_persons(repository: &ScratchRepository) -> Vec<String> {
     let status = ["--no-optional-locks", "status", "--porcelain"];
     let asked = [&["stash", "list"][..], &["show-ref", "--heads"], &status];
     let files = [".git/index", ".git/HEAD", ".git/logs/HEAD", "kept", "changed"].map(read);
-    files.into_iter().chain(asked.map(|it_is| repository.run(it_is))).collect()
+    files.into_iter().chain(asked.map(|arguments| repository.run(arguments))).collect()
 }
 
 #[test]
