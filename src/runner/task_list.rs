@@ -56,10 +56,11 @@ pub fn finder<'a>(list: &'a TaskList) -> impl Fn(&str) -> Option<&'a Task> {
 /// A folder that was a real path still is one. An agent may have put a link in its place: nothing behind the link is
 /// read or written. A failed look-up shows nothing.
 pub fn is_in_place(folder: &Path) -> bool {
-    real_path(folder).map_or_else(
-        |error| error.kind() != ErrorKind::NotFound,
-        |real| real == folder && folder.is_dir(),
-    )
+    let is_there =
+        real_path(folder).and_then(|real| Ok(real == folder && folder.metadata()?.is_dir()));
+    is_there.unwrap_or_else(|error| {
+        !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+    })
 }
 
 impl TaskListUpdate {
@@ -154,7 +155,10 @@ impl Tasks {
 
     /// The folder into which the agent moved the finished change: `archive/<id>`, with a date in front for OpenSpec.
     fn archived(&self) -> Option<PathBuf> {
-        let folder = self.path.parent().filter(|old| old.ends_with(&self.id) && !old.exists())?;
+        let folder = self
+            .path
+            .parent()
+            .filter(|old| old.ends_with(&self.id) && matches!(old.try_exists(), Ok(false)))?;
         let archive = folder.parent()?.join("archive");
         let dated = |name: &str| {
             let date = name.strip_suffix(&self.id).and_then(|rest| rest.strip_suffix('-'));
