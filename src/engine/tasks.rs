@@ -244,6 +244,16 @@ impl TaskList {
         None
     }
 
+    /// The id by which receipts know a task of a later list: the one here. A new task that took over an id of this list
+    /// goes by its words.
+    pub fn lasting_id<'a>(&'a self, task: &'a Task, then: Option<&'a Task>) -> &'a str {
+        match then {
+            Some(then) => &then.id,
+            None if self.find(&task.id).is_some() => &task.title,
+            None => &task.id,
+        }
+    }
+
     /// Nested tasks at any depth: the parts right behind the task.
     pub fn nested_in(&self, task: &Task) -> &[Task] {
         let behind = self.tasks.partition_point(|other| other.mark_at <= task.mark_at);

@@ -14,6 +14,7 @@ use super::pattern::end_bits;
 use super::tree::{ASIDE, Bounds, FoundFile, Go, IGNORED, Whole, is_own, look_at_work};
 use crate::engine::Hasher;
 use crate::store::read;
+use crate::system::files::real_path;
 use crate::system::folders::FileStat;
 use crate::system::names;
 use crate::world::{self, Deadline, FileTime, WallTime};
@@ -217,9 +218,15 @@ impl ContentsLook<'_> {
     /// than are looked at gives none.
     fn below_named(&self, found: &Entries) -> Vec<String> {
         let mut files = Vec::new();
+        // What a link leads to may be another task's work.
+        let is_real = |path: &str| {
+            let folder = self.root.join(path);
+            real_path(&folder).is_ok_and(|real| real == folder)
+        };
         let is_unmet = |path: &&String| {
             path.ends_with('/')
                 && !found.iter().any(|file| file.path().starts_with(path.as_bytes()))
+                && is_real(path)
         };
         for path in self.named.iter().filter(is_unmet) {
             let (before, since) = (files.len(), FileTime::default());

@@ -57,20 +57,11 @@ impl TaskFile {
         opened: &dyn Fn(&Task, &str) -> bool,
     ) -> Vec<(&'b Task, &'b str)> {
         let is_ticked = |(task, then): (&'b Task, Option<&'b Task>)| {
-            let id = self.id_of(task, then);
+            let id = self.list.lasting_id(task, then);
             let is_new = !then.is_some_and(|then| then.done) || opened(task, id);
             (task.done && is_new).then_some((task, id))
         };
         self.pairs(list).filter_map(is_ticked).collect()
-    }
-
-    /// The id in a task's receipt: the armed one. A new task that took over an armed id goes by its words.
-    pub fn id_of<'b>(&'b self, task: &'b Task, then: Option<&'b Task>) -> &'b str {
-        match then {
-            Some(then) => &then.id,
-            None if self.list.find(&task.id).is_some() => &task.title,
-            None => &task.id,
-        }
     }
 
     /// Tasks that have left the list by both id and words.

@@ -325,7 +325,7 @@ impl TickJudge {
         let Some(armed) = self.armed_list() else { return task.id.clone() };
         let then = armed.list.same_task(task, list);
         let is_reworded = then.is_some_and(|then| then.title != task.title);
-        let id = armed.id_of(task, then);
+        let id = armed.list.lasting_id(task, then);
         let id = if is_reworded && !self.receipts_by(id).is_empty() { &task.title } else { id };
         id.to_owned()
     }

@@ -240,11 +240,12 @@ impl Ticks {
             });
         }
         let judged = judge.judge(&ticks.facts, &ticks.seen);
-        for (place, (judged, (task, _))) in judged.into_iter().zip(&hand).enumerate() {
+        for (place, (judged, (task, id))) in judged.into_iter().zip(&hand).enumerate() {
             let word = ticks.facts[place].word.clone();
-            // What is left of work that is gone is no new work.
-            let no_more =
-                |why: &&Unproved| judged.files.iter().all(|file| why.files.contains(file));
+            // What is left of work that is gone is no new work, and other words excuse nothing.
+            let no_more = |why: &&Unproved| {
+                judged.id != *id || judged.files.iter().all(|file| why.files.contains(file))
+            };
             match gone.get(&task.id).filter(no_more).filter(|_| word == SaidWord::None) {
                 Some(why) => ticks.refuse(&task.id, why.clone()),
                 None => ticks.take(&task.id, word, judged, commands(task)),

@@ -25,7 +25,7 @@ use crate::feature::project::printable;
 use crate::session::messages::person::reviews;
 use crate::session::report::feature::write_proofs;
 use crate::session::report::session_loop::{LoopFormState, SessionLoop};
-use crate::store::receipts::{Receipts, only_done, scoreboard};
+use crate::store::receipts::Receipts;
 use crate::text;
 use crate::world::WallTime;
 
@@ -81,10 +81,9 @@ impl RunnerReport {
         };
         let history = tail(&folder.join("history.jsonl"), SHOWN).unwrap_or_default();
         let began = time_of(&state.started_at).unwrap_or_default();
-        let receipts = Receipts::named(root, change).map(|log| log.all()).unwrap_or_default();
-        let mut proofs = scoreboard(receipts.iter().filter(|receipt| receipt.at >= began));
         let list = list_of(root, change);
-        only_done(&mut proofs, list.as_ref());
+        let receipts = Receipts::named(root, change);
+        let proofs = receipts.map(|log| log.scoreboard(began, list.as_ref())).unwrap_or_default();
         Ok(Self {
             change_id: change.to_owned(),
             folder: folder.display().to_string(),

@@ -488,18 +488,17 @@ impl Receipts {
                 board.add(ScoredTask { task, proof, reviewed, why: no_change.or(doubt), dropped });
             }
         }
-        only_done(&mut board, tasks);
+        let (number, none) = (since.millis(), TaskList::default());
+        let list = tasks.unwrap_or(&none);
+        // The list may have other ids than the armed one.
+        let armed = self.armed_list(number).or_else(|| self.of_run().armed_list(number));
+        let armed = armed.map_or_else(|| list.clone(), |bytes| TaskList::parse(&bytes));
+        let tasks = list.tasks.iter().chain(&list.left_out).filter(|task| task.done);
+        let done = tasks.map(|task| armed.lasting_id(task, armed.same_task(task, list)));
+        let done: BTreeSet<&str> = done.collect();
+        board.retain(|task| task.dropped || done.contains(&*task.task));
         board
     }
-}
-
-/// Drops tasks that are open in the list, and not dropped. A renumbered task keeps the id of its receipt.
-pub fn only_done(board: &mut Scoreboard, tasks: Option<&TaskList>) {
-    let places = tasks.map(TaskList::by_id).unwrap_or_default();
-    let is_done = |id: &str| {
-        tasks.is_some_and(|list| places.get(id).is_none_or(|place| list.tasks[*place].done))
-    };
-    board.retain(|task| task.dropped || is_done(&task.task));
 }
 
 /// Lines that contain one of these texts, in their order.

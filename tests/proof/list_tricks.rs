@@ -514,4 +514,15 @@ pub const PLANS: &[Plan] = &[
         ],
         ..TWO
     },
+    Plan {
+        name: "reworded after its tick, its work taken back",
+        turns: &[
+            "put better {source}\nmark {a}",
+            "relist 's#\\[x\\] {a} .*#[ ] {a} Write more#'; put source {source}; tick none",
+            "echo more >more.txt\nmark {a}",
+            "put other-better {other}\nmark {b}",
+            "tick {a}",
+        ],
+        ..TWO
+    },
 ];

@@ -9,7 +9,7 @@ use crate::forms::receipt::ReceiptForm;
 use crate::runner::report::list_of;
 use crate::store::journal::Entry;
 use crate::store::names::{JournalEvent, VerdictName};
-use crate::store::receipts::{Receipt, Receipts, Witness, only_done, scoreboard};
+use crate::store::receipts::{Receipt, Receipts, Witness, scoreboard};
 use crate::world::WallTime;
 
 /// The receipts of a project, read on demand.
@@ -62,7 +62,7 @@ impl ReceiptsOfLog {
         // The current list is about the last loop alone; a task that has left the list stays.
         let root = self.root.as_deref().filter(|_| next.is_none());
         if let Some(list) = root.and_then(|root| list_of(root, &entry.about)) {
-            only_done(&mut board, Some(&list));
+            board.retain(|one| one.dropped || list.find(&one.task).is_none_or(|task| task.done));
         }
         board
     }
