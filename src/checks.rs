@@ -243,14 +243,14 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_program_is_a_failed_check() {
+    fn missing_program_fails_the_check() {
         let result = check("no-such-program-here --version", 20);
         assert!(!result.passed);
         assert_eq!(result.outcome, "exit code 127: no such program");
     }
 
     #[test]
-    fn at_the_limit_the_whole_group_is_ended_also_a_grandchild_that_holds_the_pipe() {
+    fn limit_ends_the_whole_group() {
         let result =
             check("sh -c 'trap \"\" TERM; echo started; while :; do sleep 1; done' & wait", 1);
         assert!(!result.passed);
@@ -259,25 +259,25 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_ended_is_not_kept_waiting_by_what_it_left_in_the_background() {
+    fn background_leftovers_delay_nothing() {
         assert!(check("sleep 60 & echo done", 20).passed);
     }
 
     #[test]
-    fn one_that_goes_on_talking_in_the_background_is_not_listened_to_for_ever() {
+    fn talking_leftovers_are_cut_off() {
         assert!(check("yes & echo done", 20).passed);
         // It has left the process group; where there is no such program, the check is the same.
         assert!(check("(setsid yes || yes) & echo done", 20).passed);
     }
 
     #[test]
-    fn what_is_said_while_being_ended_belongs_to_the_tail() {
+    fn last_words_belong_to_tail() {
         let result = check("trap 'echo caught; exit 0' TERM; while :; do sleep 0.1; done", 1);
         assert!(!result.passed && result.tail.ends_with("caught"), "{result:?}");
     }
 
     #[test]
-    fn the_end_of_a_long_output_is_kept_without_control_characters() {
+    fn long_output_ends_uncontrolled() {
         let result = check("head -c 200000 /dev/zero | tr '\\0' a; printf '\\033[31mend\\n'", 20);
         assert!(result.tail.ends_with("[31mend"), "{}", result.tail);
         assert!(result.tail.len() <= TAIL);

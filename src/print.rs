@@ -221,7 +221,7 @@ mod tests {
     use crate::text::{beginning, narrow};
 
     #[test]
-    fn wide_characters_take_two_columns_and_a_line_may_break_beside_them() {
+    fn wide_characters_take_two_columns() {
         assert_eq!(wrapped("T001 日本語 ok", 14), "T001 日本語 ok");
         assert_eq!(wrapped("T001 日本語 ok", 13), "T001 日本語\n    ok");
         assert_eq!(wrapped("登录页面显示错误信息。", 12), "登录页面显示\n    错误信\n    息。");
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_to_a_width_counts_columns() {
+    fn cut_width_counts_columns() {
         assert_eq!((beginning("日本語", 5), beginning("日本語", 6)), ("日本", "日本語"));
         assert_eq!(beginning("abc", 2), "ab");
         assert_eq!((narrow("日本語", 5), narrow("abc", 5)), ("日本…".to_owned(), "abc".to_owned()));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_wider_than_the_terminal_continues_indented() {
+    fn wide_line_continues_indented() {
         let line = "12:00 one \u{1b}[31mend: blocked\u{1b}[0m  words that need a second line";
         let second =
             "12:00 one \u{1b}[31mend: blocked\u{1b}[0m\n    words that need a\n    second line";

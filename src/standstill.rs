@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leap_of_the_clock_that_counts_a_sleep_is_one_and_is_counted_once() {
+    fn sleep_leap_counts_once() {
         let mut looks = ClockLooks::default();
         looks.compare(seconds(1), seconds(5_001));
         looks.compare(seconds(2), seconds(5_002));
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks_that_drift_apart_or_go_back_are_no_sleep() {
+    fn drifting_clocks_are_no_sleep() {
         let mut looks = ClockLooks::default();
         // The one is a tenth faster than the other.
         for second in 0..3_600 {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_stands_still_is_no_sleep_and_its_leap_is_one() {
+    fn standing_clock_is_no_sleep() {
         let mut looks = ClockLooks::default();
         for second in 0..10 {
             looks.compare(seconds(second), seconds(100));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_before_the_signal_that_continues_is_a_stop_and_any_other_gap_is_none() {
+    fn gap_before_continue_is_stop() {
         let mut looks = ClockLooks::default();
         looks.take(seconds(10), false);
         assert!(looks.standstill.is_zero());

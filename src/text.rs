@@ -6,8 +6,6 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::engine::Grouped;
-
 /// The beginning of all our messages.
 pub const OURS: &str = "Ralph-speckit: ";
 /// Characters of one line.
@@ -111,7 +109,15 @@ pub fn json(text: &str) -> Cow<'_, str> {
 
 /// With commas: `1,234,567`.
 pub fn grouped(number: u64) -> String {
-    Grouped(number).to_string()
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// A number with its noun: `1 file`, `2 files`.
@@ -320,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn s7_a_title_is_as_long_as_it_may_be() {
+    fn s7_title_has_its_length() {
         let cut = |most| title("ab\ncd", most);
         assert_eq!([cut(0), cut(1), cut(4), cut(5), cut(6)], ["", "…", "ab …", "ab cd", "ab cd"]);
     }
@@ -334,7 +340,7 @@ mod tests {
 
     #[cfg(feature = "cli")]
     #[test]
-    fn s7_our_own_colors_stay_and_those_of_others_do_not() {
+    fn s7_own_colors_stay() {
         let own =
             ["\u{1b}[1m".to_owned(), "\u{1b}[1m\u{1b}[31m".to_owned(), "\u{1b}[0m".to_owned()];
         let text = "\u{1b}[1m\u{1b}[31merror\u{1b}[0m: \u{1b}[7mx\u{1b}[0m\n";
@@ -344,7 +350,7 @@ mod tests {
 
     #[cfg(feature = "cli")]
     #[test]
-    fn s7_json_says_the_same_and_steers_nothing() {
+    fn s7_json_steers_nothing() {
         let value = serde_json::json!({"a": "x\u{9b}\u{202e}\u{e0041}\u{7f}\n\u{1b}é"});
         let text = value.to_string();
         let escaped = json(&text);
@@ -355,7 +361,7 @@ mod tests {
 
     #[cfg(feature = "cli")]
     #[test]
-    fn lengths_of_time_are_written_for_people() {
+    fn durations_are_for_people() {
         let ages = [0, 59_999, 60_000, 3_600_000, 172_800_000]
             .map(|millis| age(Duration::from_millis(millis)));
         assert_eq!(ages, ["0 s", "59 s", "1 min", "1 h", "2 d"]);

@@ -83,7 +83,7 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
         let orphans = orphans(&Loops::of(&project.root));
         let (found, named) = match (from.as_deref(), orphans.as_slice()) {
             (Some(session), _) => (String::new(), session),
-            (None, []) => ("\nno loop was left behind here".to_owned(), "SESSION"),
+            (None, []) => bail!("no loop was left behind here"),
             (None, [one]) => (format!("\nleft behind:\n{}", list(&orphans)), one.session.as_str()),
             (None, _) => (format!("\nleft behind:\n{}", list(&orphans)), "SESSION"),
         };

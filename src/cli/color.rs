@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_word_counts_and_prompts_are_not_read() {
+    fn last_color_word_counts() {
         assert_eq!(of("status --color never"), Colors::Never);
         assert_eq!(of("--color=always --help"), Colors::Always);
         assert_eq!(of("--color always status --color never"), Colors::Never);

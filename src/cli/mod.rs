@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mistyped_flag_is_not_proposed_behind_two_dashes_where_the_agent_would_get_it() {
+    fn flag_after_dashes_is_passed() {
         let said = |arguments: &[&str]| {
             let error = command_line().try_get_matches_from(arguments).unwrap_err();
             unproposed(error).render().to_string()
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_of_a_group_fits_a_terminal_of_80_columns() {
+    fn group_lines_fit_80_columns() {
         let page = command_line().render_help().to_string();
         // What follows is broken by clap.
         let groups = page.split_once("Options:").expect("options").0;
@@ -224,7 +224,7 @@ mod tests {
 
     /// The end of a command's help: lines that begin with spaces are laid out, and clap would break them in the middle.
     #[test]
-    fn every_line_that_is_laid_out_fits_a_terminal_of_80_columns() {
+    fn laid_out_lines_fit_80() {
         let mut all = command_line();
         all.build();
         let mut commands = leaves(&all);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn every_command_that_prints_facts_has_json() {
+    fn fact_commands_have_json() {
         let mut all = command_line();
         all.build();
         let leaves = leaves(&all);

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_a_session_a_feature_or_a_change_or_a_short_form_of_one() {
+    fn name_finds_session_or_change() {
         let any = |text| found(None, text, &[]).unwrap();
         assert_eq!(any("3b458a5d-f15e"), ["--session 3b458a5d-f15e"]);
         assert_eq!(any("3b458"), ["--session 3b458a5d-f15e"]);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_may_be_several_loops_is_refused_unless_one_of_them_lives() {
+    fn ambiguous_name_needs_living_loop() {
         let error = found(None, "login", &[]).unwrap_err();
         assert_eq!(
             error,
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_no_loop_has_is_refused_with_the_nearest_one() {
+    fn unknown_name_proposes_one() {
         let unknown = |kind, text| TypedName { kind, text }.unknown(&names(&[])).to_string();
         let said = unknown(None, "001-lgoin");
         assert!(said.starts_with("no loop here is called `001-lgoin`\ndid you mean `001-login`?"));

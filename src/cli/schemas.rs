@@ -95,7 +95,7 @@ fn path(name: &str) -> PathBuf {
 }
 
 #[test]
-fn the_schemas_in_the_repository_are_those_of_the_types() {
+fn repository_schemas_match_types() {
     for (name, schema) in schemas() {
         let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
         if crate::world::variable(WRITE).is_some() {

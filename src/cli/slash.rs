@@ -51,7 +51,7 @@ fn answer(event: &HookEvent, command: &str, arguments: &str) -> HookAnswer {
         "implement" => typed(event).and_then(|()| implement(event, &request()?)),
         "speckit-implement" => spec_kit(event, arguments),
         "cancel" => name_in(arguments, CANCEL).and_then(|named| cancelled(event, named)),
-        "status" => name_in(arguments, STATUS).and_then(|_| status(event)),
+        "status" => name_in(arguments, STATUS).and_then(|named| status(event, named)),
         "ralph-loop" => ralph(event, arguments, Flavour::Plain),
         "ulw-loop" => ralph(event, arguments, Flavour::Ultrawork),
         "cancel-ralph" => {
@@ -150,11 +150,17 @@ fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     Ok(HookAnswer::stop_command(&text).log(&format!("Feature {}: {headline}", feature.name)))
 }
 
-fn status(event: &HookEvent) -> Result<HookAnswer, Refusal> {
+fn status(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     // A ralph loop needs no spec-kit project, and this session may have no loop at all.
     let found = project_of_session(event).or_else(|| project_with_loops(event, None));
     let project = found.map_or_else(|| project(event), Ok)?;
-    Ok(HookAnswer::stop_command(&StatusReport::of(&project).text()))
+    let mut report = StatusReport::of(&project);
+    if !named.is_empty() {
+        let feature = project.feature_typed(named)?;
+        report.speckit.features.retain(|one| one.facts.name == feature.name);
+        report.tasks.clear();
+    }
+    Ok(HookAnswer::stop_command(&report.text()))
 }
 
 fn ralph(event: &HookEvent, arguments: &str, flavour: Flavour) -> Result<HookAnswer, Refusal> {

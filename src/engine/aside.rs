@@ -174,7 +174,7 @@ mod tests {
     use crate::engine::tasks::TaskList;
 
     #[test]
-    fn boxes_that_do_not_count_are_named() {
+    fn uncounted_boxes_are_named() {
         let list = |text: &str| TaskList::parse(text.as_bytes()).uncounted();
         assert_eq!(list("- [x] T1 a\n- [ ] T2 b\n- [-] T3 c\n"), None);
         assert_eq!(list("- [x] T1 a\n- [x]* T2 b\n| [x] | c |\n\\[x\\] d\n"), None);

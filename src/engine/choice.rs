@@ -100,13 +100,13 @@ mod tests {
     }
 
     #[test]
-    fn tasks_come_one_by_one_in_the_order_of_the_list() {
+    fn tasks_follow_the_list() {
         assert_eq!(next("- [x] T001 a\n- [ ] T002 b\n- [ ] T003 c\n"), ["T002"]);
         assert_eq!(next("- [x] T001 a\n"), Vec::<String>::new());
     }
 
     #[test]
-    fn a_parallel_group_is_adjacent_and_ends_at_a_heading_a_checkpoint_or_an_unmarked_task() {
+    fn parallel_group_is_adjacent() {
         assert_eq!(
             next("- [ ] T001 [P] a\n- [x] T002 [P] b\n- [ ] T003 [P] c\n"),
             ["T001", "T003"]
@@ -120,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_is_too_long_for_one_message_comes_in_parts() {
+    fn long_group_comes_in_parts() {
         let list: Vec<_> = (1..=25).map(|number| format!("- [ ] T{number:03} [P] a")).collect();
         let part = next(&list.join("\n"));
         assert_eq!((part.len(), part[0].as_str(), part[9].as_str()), (10, "T001", "T010"));
     }
 
     #[test]
-    fn an_open_repair_comes_before_the_task_it_repairs() {
+    fn repair_precedes_its_task() {
         let list = "- [ ] T001 a\n- [ ] T001.F1 [FIX T001] b\n- [ ] T001.F2 [FIX T001.F1] c\n";
         assert_eq!(next(list), ["T001.F2"]);
         let circle = "- [ ] T001 [FIX T002] a\n- [ ] T002 [FIX T001] b\n";
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repair_within_a_group_does_not_break_it_up() {
+    fn inner_repair_breaks_no_group() {
         let list = "- [ ] T001 [P] a\n- [x] T001.F1 [FIX T001] b\n- [ ] T002 [P] c\n";
         assert_eq!(next(list), ["T001", "T002"]);
         let list =
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_a_task_come_before_it_and_its_own_checklist_does_not() {
+    fn parts_precede_their_task() {
         let list = "- [ ] 1. a\n  - [x] 1.1 b\n  - [ ] 1.2 c\n    - [ ] 1.2.1 d\n- [ ] 2. e\n";
         assert_eq!(next(list), ["1.2.1"]);
         let list = "- [ ] T001 a\n  - [ ] the form checks its fields\n- [ ] T002 b\n";
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_of_repairs_goes_back_to_its_original() {
+    fn repair_chain_reaches_its_original() {
         let list = TaskList::parse(
             b"- [ ] T001 a\n- [ ] T001.F1 [FIX T001] b\n- [ ] T001.F2 [FIX T001.F1] c\n",
         );

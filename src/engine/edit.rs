@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_task_stands_behind_all_that_belongs_to_its_neighbour_and_in_its_manner() {
+    fn new_task_copies_its_neighbour() {
         let grown = added(LIST, 1, "T010 new").unwrap();
         assert_eq!(grown, format!("{LIST}  * [ ] T010 new\r\n"));
         // T009 is nested in T001 and stays so.
@@ -166,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_of_a_file_may_lack_its_line_break() {
+    fn last_line_may_lack_breaks() {
         assert_eq!(added("- [ ] T001 a", 0, "T002 b").unwrap(), "- [ ] T001 a\n- [ ] T002 b");
         let grown = added("x\r\n- [ ] T001 a", 0, "T002 b").unwrap();
         assert_eq!(grown, "x\r\n- [ ] T001 a\r\n- [ ] T002 b");
     }
 
     #[test]
-    fn a_line_that_is_no_task_or_takes_the_name_of_another_is_refused() {
+    fn non_task_line_is_refused() {
         assert_eq!(added("- [ ] a\n", 0, "CHK001 b"), None);
         assert_eq!(added("- [ ] a\n", 0, "b\n- [ ] c"), None);
         assert_eq!(added("- [ ] a\n", 0, " "), None);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_id_follows_the_manner_of_the_list() {
+    fn new_id_follows_its_list() {
         assert_eq!(next_id(LIST, 0).as_deref(), Some("T010"));
         let list = "- [ ] 1.9 a\n- [ ] 2.1 b\n- [ ] plain words\n";
         assert_eq!(next_id(list, 0).as_deref(), Some("1.10"));
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repair_says_what_it_repairs_with_and_without_ids() {
+    fn repair_says_what_it_repairs() {
         let repaired = |text: &str| {
             let list = TaskList::parse(text.as_bytes());
             let grown = repair_after(text.as_bytes(), &list, &list.tasks[0], "see why").unwrap();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_is_opened_again_by_one_byte() {
+    fn one_byte_opens_a_box() {
         let text = "\u{feff}- [X] T001 a\r\n- [ ] T002 b\r\n* [x] T003 c";
         let list = TaskList::parse(text.as_bytes());
         let opened =

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn d1_what_checks_write_each_time_is_no_progress_of_the_agent() {
+    fn d1_check_writes_are_no_progress() {
         let contract = contract();
         let mut ledger = Ledger::default();
         for stop in 0_u64..20 {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_observed_after_the_checks_counts() {
+    fn later_observation_counts() {
         let (contract, ledger) = (contract(), Ledger::default());
         let now = Observation { demand: Some(Demand::Cancelled), ..done(1) };
         let judged = pending(&contract, &ledger, done(1)).with(&contract, &ledger, Vec::new(), now);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn results_of_checks_that_the_contract_no_longer_has_complete_nothing() {
+    fn dropped_check_results_complete_nothing() {
         let (old, ledger) = (contract(), Ledger::default());
         let new = Contract { checks: vec![check("make all")], ..Contract::default() };
         let judged = pending(&old, &ledger, done(1)).with(&new, &ledger, Vec::new(), done(1));
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_looked_at_only_where_they_decide() {
+    fn files_are_read_when_deciding() {
         let contract = Contract::default();
         let open = |work| Observation { work: Work::List { done: 0, open: 1 }, ..done(work) };
         let mut looks = 0;

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_choice_works_again_as_soon_as_its_limit_is_lifted() {
+    fn lifted_limit_restores_first_choice() {
         let mut lineup = Lineup::new(3);
         assert_eq!(lineup.next(NOW), at_once(0));
         lineup.ended(0, RunSign::Limited, NOW);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overloaded_service_rests_only_where_another_agent_can_go_on() {
+    fn overloaded_service_rests_beside_another() {
         let mut alone = Lineup::new(1);
         for _ in 0..9 {
             alone.ended(0, RunSign::Overloaded, NOW);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_where_the_other_one_is_only_overloaded() {
+    fn overload_alone_waits_for_nobody() {
         let mut lineup = Lineup::new(2);
         for _ in 0..OVERLOADS {
             lineup.ended(0, RunSign::Overloaded, NOW);

@@ -144,7 +144,7 @@ mod tests {
     read_fields!(Seven { most });
 
     #[test]
-    fn what_is_missing_is_as_in_the_default_and_what_is_not_known_is_kept() {
+    fn missing_field_is_default() {
         let text = r#"{"new": [1], "t\u006fld": "yes", "counted": 3, "first": 2}"#;
         let whole: Plain = serde_json::from_str(text).unwrap();
         let more = json!({"new": [1], "counted": 3}).as_object().unwrap().clone();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_object_is_refused() {
+    fn non_object_is_refused() {
         for text in ["[2]", "2", "null", r#"{"most": "2"}"#, r#"{"most": null}"#, r#"{"most": 2"#] {
             assert!(serde_json::from_str::<Seven>(text).is_err(), "{text}");
         }

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_is_near_in_the_last_iteration_and_after_nine_tenths_of_time_and_tokens() {
+    fn nine_tenths_are_near() {
         let rails = Guardrails {
             max_iterations: Some(5),
             max_seconds: Some(100),

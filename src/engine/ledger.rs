@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loop_that_goes_on_keeps_its_rounds_of_converge_and_that_a_cost_is_an_estimate() {
+    fn continued_loop_keeps_converge_rounds() {
         let converging = Converging { rounds: 2, asked: Some(1), passed: true };
         let before = Ledger {
             review_cost: 7,

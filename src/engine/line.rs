@@ -328,23 +328,21 @@ const LONGEST_ID: usize = 32;
 /// `[First step]`, `...`.
 fn is_placeholder(text: &str) -> bool {
     let words = text.trim_matches(['*', '`', '_']);
-    let end = words.bytes().position(|byte| byte.is_ascii_whitespace()).unwrap_or(words.len());
-    let word = words[..end].trim_end_matches(':');
     let is_within = |text: &str| {
-        let pair = [('[', ']'), ('<', '>')].into_iter().find(|(open, _)| text.starts_with(*open));
-        pair.is_some_and(|(open, close)| text.ends_with(close) && text.matches(open).count() == 1)
+        [('[', ']'), ('<', '>')].into_iter().any(|(open, close)| {
+            text.starts_with(open) && text.ends_with(close) && text.matches(open).count() == 1
+        })
     };
-    if is_within(words) || words.starts_with("{{") || matches!(words, "..." | "\u{2026}") {
-        return true;
-    }
+    let word = words.split_ascii_whitespace().next().unwrap_or_default().trim_end_matches(':');
     let bare = word.trim_matches(['*', '`', '_', '[', ']', '<', '>', ':']);
-    let names = ["id", "taskid", "task-id", "task_id"];
-    let is_name = is_within(word) && names.iter().any(|name| bare.eq_ignore_ascii_case(name));
-    let bytes = bare.as_bytes();
-    let blanks = bytes.iter().rev().take_while(|byte| **byte == b'#' || **byte == b'X').count();
-    let front = &bytes[..bytes.len() - blanks];
-    let is_front = |byte: &u8| byte.is_ascii_uppercase() || b"-0".contains(byte);
-    is_name || (blanks >= 2 && !front.is_empty() && front.iter().all(is_front))
+    let mut names = ["id", "taskid", "task-id", "task_id"].into_iter();
+    let front = bare.trim_end_matches(['#', 'X']);
+    let is_front = |byte: u8| byte.is_ascii_uppercase() || b"-0".contains(&byte);
+    is_within(words)
+        || words.starts_with("{{")
+        || matches!(words, "..." | "\u{2026}")
+        || (is_within(word) && names.any(|name| bare.eq_ignore_ascii_case(name)))
+        || (bare.len() > front.len() + 1 && !front.is_empty() && front.bytes().all(is_front))
 }
 
 fn all_digits(bytes: &[u8]) -> bool {

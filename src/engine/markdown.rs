@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deep_list_is_searched_no_oftener() {
+    fn deep_list_costs_no_more_searches() {
         assert_eq!(searches(DEEPEST), DEEPEST);
         assert_eq!(searches(800), DEEPEST);
     }

@@ -42,7 +42,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_list_is_sorted_as_the_library_sorts_it(numbers in prop::collection::vec(0..40_u8, 0..200)) {
+        fn list_sorts_like_the_library(numbers in prop::collection::vec(0..40_u8, 0..200)) {
             let pairs: Vec<(u8, usize)> = numbers.into_iter().zip(0..).collect();
             let mut expected = pairs.clone();
             expected.sort_by_key(|pair| pair.0);

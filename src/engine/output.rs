@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_runner_prints_is_no_number() {
+    fn unprinted_number_is_none() {
         for output in [
             "",
             "all checks passed\n",
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_runner_without_a_test_has_not_passed() {
+    fn testless_runner_has_not_passed() {
         for (command, output, run) in [
             ("python3 -m unittest", "", TestsRun::None),
             ("cd app && npx jest", "\n", TestsRun::None),
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_without_a_test_is_empty() {
+    fn testless_run_is_empty() {
         let all = [
             ("pytest", "3 skipped in 0.01s"),
             ("pytest", "2 xfailed in 0.01s"),
@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stands_for_any_text_of_one_line() {
+    fn star_stands_within_a_line() {
         for (line, pattern, is_there) in [
             ("test result: ok. 12 passed; 0 failed", "ok. * passed; 0 failed", true),
             ("test result: ok. 12 passed; 1 failed", "ok. * passed; 0 failed", false),

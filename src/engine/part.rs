@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_is_reviewed_once_when_all_its_tasks_are_ticked() {
+    fn finished_phase_is_reviewed_once() {
         let open = LIST.replace("[x] T002", "[ ] T002");
         let (tasks, marks) =
             part(ReviewWhen::Phases, LIST, &[], Some(&open)).expect("a finished phase");
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn two_phases_that_are_finished_together_are_reviewed_together() {
+    fn finished_phases_review_together() {
         let list = "### Phase 1\n- [x] T1 a\n### Phase 2\n- [x] T2 b\n### Phase 3\n- [ ] T3 c\n";
         let (tasks, marks) = part(ReviewWhen::Phases, list, &[], None).expect("two phases");
         assert_eq!((tasks.as_str(), marks.len()), ("T1 T2", 2));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ticked_check_has_the_tasks_before_it_reviewed_once() {
+    fn ticked_check_has_tasks_reviewed() {
         let (tasks, marks) = part(ReviewWhen::Verify, LIST, &[], None).expect("checks");
         assert_eq!((tasks.as_str(), marks.len()), ("T001 T002 T003 T004 T005", 2));
         let open = LIST.replace("[x] T005", "[ ] T005");

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::observation::CheckResult;
 use super::output::{TestsRun, tests_run};
 
-pub use super::unproved::{Unproved, UnprovedTask};
+pub use super::unproved::{Unproved, UnprovedReason, UnprovedTask};
 
 /// The proof that a tick needs to count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

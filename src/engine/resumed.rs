@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_run_had_changed_in_the_list_does_not_hold_and_what_a_person_changed_does() {
+    fn personal_list_changes_hold() {
         // The run ticked a box, weakened its command and removed a task.
         let stopped = "# A\n- [x] 1.1 a\n  - Verify: `true`\n- [ ] 1.2 b\n";
         assert_eq!(continued_with(stopped, stopped), BEGAN);
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_that_a_person_opened_again_is_open_and_one_that_was_ticked_before_stays() {
+    fn personally_opened_box_is_open() {
         let began = "- [x] 1.1 a\n- [ ] 1.2 b\n  - [ ] 1.3 c\n";
         let stopped = "- [x] 1.1 a\n- [x] 1.2 b\n  - [x] 1.3 c\n";
         let text = |now: &str| {

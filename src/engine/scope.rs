@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_within_ids_has_these_tasks_in_its_order_and_the_repairs_of_them() {
+    fn part_includes_its_repairs() {
         let of = |wanted: &[&str]| {
             list().within(&wanted.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>())
         };
@@ -253,19 +253,19 @@ mod tests {
     }
 
     #[test]
-    fn another_box_with_the_id_of_a_named_task_takes_the_place_of_none() {
+    fn doubled_id_replaces_none() {
         let list = TaskList::parse(b"- [x] T2a x\n- [ ] T2a z\n- [ ] T20 x\n- [ ] T3 y\n");
         assert_eq!(ids(&list.within(&["T2a".to_owned()])), ["T2a", "T2a~2"]);
     }
 
     #[test]
-    fn repairs_that_go_round_in_a_circle_belong_to_nobody() {
+    fn circular_repairs_belong_nowhere() {
         let list = TaskList::parse(b"- [ ] T1 [FIX T2] a\n- [ ] T2 [FIX T1] b\n- [ ] T3 c\n");
         assert_eq!(ids(&list.within(&["T3".to_owned()])), ["T3"]);
     }
 
     #[test]
-    fn a_part_is_named_by_its_heading() {
+    fn heading_names_a_part() {
         let of = |typed: &str| {
             let mut marks = vec![false; list().tasks.len()];
             let end = list().mark_part(LIST.as_bytes(), typed, &mut marks);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_of_part_has_any_name() {
+    fn part_kind_has_any_name() {
         let text = "## Phase 3.1: Setup\n- [ ] T1 a\n## Phase 3.2: Tests\n- [ ] T2 a\n## Fase 4 - Resto\n- [ ] T3 a\n## Phase IV\n- [ ] T4 a\n## \u{9636}\u{6bb5} 2\u{ff1a}\u{57fa}\n- [ ] T5 a\n## \u{7b2c}2\u{9636}\u{6bb5}\n- [ ] T6 a\n## Wave B\n- [ ] T7 a\n## Phase 20a: Late\n- [ ] T8 a\n";
         let list = TaskList::parse(text.as_bytes());
         for (typed, wanted) in [
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_story_is_known_by_the_label_on_the_line_of_the_task() {
+    fn label_names_a_story() {
         let mut marks = vec![false; list().tasks.len()];
         assert!(list().mark_story(LIST.as_bytes(), "US1", &mut marks));
         assert_eq!(marked(&marks), ["T003", "T004"]);

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_names_what_a_person_should_look_at() {
+    fn line_names_what_needs_looking() {
         let mut board = Scoreboard::default();
         assert_eq!(board.line(), "");
         board.add(scored("T001", Proof::Command));
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_receipt_counts_and_a_long_list_is_cut() {
+    fn later_receipt_counts() {
         let mut board = Scoreboard::default();
         for number in 1..=12 {
             board.add(scored(&format!("T{number:03}"), Proof::Word));

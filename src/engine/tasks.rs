@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn h7_each_task_of_a_long_list_is_found() {
+    fn h7_long_list_tasks_are_found() {
         let list = |count: usize| {
             let text =
                 (0..count).fold(String::new(), |text, at| text + &format!("- [ ] T{at} a\n"));
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_is_at_most_one_of_an_earlier_list() {
+    fn task_matches_one_earlier_task() {
         let list = |text: &str| TaskList::parse(text.as_bytes());
         let earlier =
             list("- [x] T1 Write a\n- [ ] T2 Write b\n- [ ] T3 Try it\n- [ ] T4 Try it\n");
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn spec_kit_lines_are_read_with_id_marks_and_phase() {
+    fn spec_kit_lines_are_read() {
         let list = TaskList::parse(
             b"# Tasks\r\n## Phase 1: Setup\r\n- [X] T001 Create it\r\n- [ ] T002 [P] [US1] Model in a.py\r\n  - Do: this\r\n## Phase 2\r\n* [ ] T003 [VERIFY] Run tests\r\n",
         );
@@ -370,13 +370,13 @@ mod tests {
     }
 
     #[test]
-    fn boxes_in_fences_comments_and_checklists_are_no_tasks() {
+    fn boxes_in_fences_are_none() {
         let text = "```\n- [ ] T001 fenced\n```\n<!--\n- [ ] T002 hidden\n-->\n- [ ] CHK001 check\n    ~~~~\n    - [ ] T003 fenced\n    ~~~\n    ~~~~\n- [ ] T004 real\n";
         assert_eq!(ids(text), ["T004"]);
     }
 
     #[test]
-    fn an_unclosed_fence_or_comment_hides_nothing() {
+    fn unclosed_fence_hides_nothing() {
         assert_eq!(
             ids("- [x] T001 a\n```\n- [ ] T002 b\n<!-- oh\n- [ ] T003 c\n"),
             ["T001", "T002", "T003"]
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_older_lists_and_fix_tasks_are_whole_words() {
+    fn older_ids_are_whole_words() {
         let text = "- [ ] 1.1 a\n- [ ] 1.10 b\n- [ ] **2.1** c\n- [ ] T003.F1 [FIX T003] d\n- [ ] TASK-7: e\n- [ ] 4. f\n";
         assert_eq!(ids(text), ["1.1", "1.10", "2.1", "T003.F1", "TASK-7", "4"]);
         let list = TaskList::parse(text.as_bytes());
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_without_an_id_is_known_by_its_text() {
+    fn idless_task_has_its_text() {
         let found =
             ids("- [ ] 3 retries on failure\n- [ ] 3 retries on failure\n- [ ] Support it\n");
         assert!(found.iter().all(|id| id.starts_with('@')), "{found:?}");
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_is_taken_is_told_apart_wherever_it_is_taken_again() {
+    fn taken_id_is_told_apart() {
         assert_eq!(ids("- [ ] T9 a\n- [ ] T10 b\n- [ ] t9 c\n"), ["T9", "T10", "t9~2"]);
         assert_eq!(
             ids(
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_text_changes_no_other_line() {
+    fn textless_line_changes_no_other() {
         let text = b"- [ ] T001 \xff\xfe [VERIFY]\n- [x]  \xc3\xa9t\xc3\xa9 \n\t- [ ] T002 \xe2\x80\x83b\xc2\xa0\r\n";
         let list = TaskList::parse(text);
         let seen: Vec<_> = list.tasks.iter().map(|task| (&*task.title, task.verify)).collect();
@@ -427,13 +427,13 @@ mod tests {
     }
 
     #[test]
-    fn nested_boxes_count_and_links_do_not() {
+    fn nested_boxes_count() {
         let text = "- [ ] T001 a\n\t- [x] T002 nested\n- [a] T004 odd\n- [x](http://x) no\n-[ ] no\n- [ ]slip\n- [~] T005 half\n";
         assert_eq!(ids(text), ["T001", "T002", "T004", "@slip", "T005"]);
     }
 
     #[test]
-    fn what_stands_between_two_groups_belongs_to_no_task() {
+    fn text_between_groups_belongs_nowhere() {
         let text = "- [ ] T001 a\n  - Do: x\n\n**Checkpoint**: y\n\n---\n\n- [ ] T002 b\n\n---\n";
         let list = TaskList::parse(text.as_bytes());
         assert_eq!(list.block_text(&list.tasks[0], text.as_bytes()), "- [ ] T001 a\n  - Do: x");
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn nested_tasks_belong_to_the_one_above_as_long_as_they_stand_deeper() {
+    fn deeper_tasks_belong_above() {
         let text = "- [ ] T001 a\n  - [ ] b\n    - [ ] c\n\t- [ ] d\n- [ ] T002 e\n - [ ] T003 f\n## X\n  - [ ] g\n";
         let list = TaskList::parse(text.as_bytes());
         let nested = |place: usize| list.nested_in(&list.tasks[place]).len();
@@ -456,12 +456,12 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_hides_no_task() {
+    fn byte_order_mark_hides_nothing() {
         assert_eq!(ids("\u{feff}- [ ] T001 a\n- [ ] T002 b\n"), ["T001", "T002"]);
     }
 
     #[test]
-    fn a_repair_that_quotes_a_check_is_no_check() {
+    fn quoting_repair_is_no_check() {
         let text = "- [ ] T001.F1 [FIX T001] Repair: the [VERIFY] step failed\n- [ ] T002 Look [VERIFY]\n- [ ] T003.F1 [FIX T003] [VERIFY] again\n";
         let list = TaskList::parse(text.as_bytes());
         assert_eq!(
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn the_verify_command_is_code_on_the_verify_line_and_nothing_else() {
+    fn verify_command_is_line_code() {
         let command = |lines: &str| {
             let text = format!("- [ ] T001 Verify: `no`\n{lines}");
             TaskList::parse(text.as_bytes()).tasks[0].verify_command(text.as_bytes())

@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_are_written_in_groups_of_three() {
+    fn tokens_group_in_threes() {
         let words = |used, limit| {
             TerminalReason::Budget { used, limit, unit: BudgetUnit::Tokens }.to_string()
         };
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reason_is_read_as_it_was_written_in_any_order_and_others_are_refused() {
+    fn reasons_are_read_as_written() {
         let words = || "1 \"x\"".to_owned();
         let all = [
             TerminalReason::Completed,

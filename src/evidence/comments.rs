@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_of_many_kinds_are_no_code() {
+    fn many_comments_are_no_code() {
         for (name, code_alone, with_comment) in [
             ("a.rs", "fn a() {}\n", "// It is.\nfn a() {} // so\n/* and\nso */\n"),
             ("a.rs", "a(\"b\");\n", "a(\"b\"); // behind a quotation mark\n"),
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_comment_is_code() {
+    fn seeming_comment_is_code() {
         for (name, one, other) in [
             ("a.rs", "a(\"x // 1\");\n", "a(\"x // 2\");\n"),
             ("a.py", "a = \"\"\"\n# 1\n\"\"\"\n", "a = \"\"\"\n# 2\n\"\"\"\n"),

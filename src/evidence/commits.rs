@@ -188,7 +188,7 @@ aaaa bbbb A B <a@b> 1010 +0000\trevert: Revert five
     }
 
     #[test]
-    fn only_lines_of_new_commits_count_and_each_once() {
+    fn new_commit_lines_count_once() {
         let folder = repository("");
         let mut record = Record { armed_at: WallTime::from_millis(1_000_999), ..Record::default() };
         assert_eq!(counted(folder.path(), &mut record), Some(0));
@@ -202,7 +202,7 @@ aaaa bbbb A B <a@b> 1010 +0000\trevert: Revert five
     }
 
     #[test]
-    fn commits_from_before_the_arming_are_not_the_loops() {
+    fn earlier_commits_are_foreign() {
         let folder = repository(LOG);
         let mut record = Record { armed_at: WallTime::from_millis(1_004_500), ..Record::default() };
         assert_eq!(counted(folder.path(), &mut record), Some(4), "a log that nobody had looked at");
@@ -219,7 +219,7 @@ aaaa bbbb A B <a@b> 1010 +0000\trevert: Revert five
     }
 
     #[test]
-    fn a_commit_in_the_second_of_the_arming_counts_only_when_it_came_after_it() {
+    fn same_second_commit_must_follow() {
         let before: String = LOG.split_inclusive('\n').take(2).collect();
         let folder = repository(&before);
         let place = log_place(folder.path());
@@ -251,7 +251,7 @@ aaaa bbbb A B <a@b> 1010 +0000\trevert: Revert five
     }
 
     #[test]
-    fn the_head_of_an_earlier_time_is_found_in_a_log_that_has_grown() {
+    fn earlier_head_is_found() {
         let folder = repository(LOG);
         let place = log_place(folder.path());
         let more = "bbbb cccc A B <a@b> 1011 +0000\tcommit: more\n";
@@ -262,7 +262,7 @@ aaaa bbbb A B <a@b> 1010 +0000\trevert: Revert five
     }
 
     #[test]
-    fn without_a_log_nothing_is_counted_and_a_work_tree_has_its_own() {
+    fn logless_tree_counts_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let mut record = Record::default();
         assert_eq!(counted(folder.path(), &mut record), None);

@@ -117,8 +117,8 @@ impl ContentsLook<'_> {
         let earlier = self.earlier.map_or(&none, |earlier| &earlier.0);
         let mut before = earlier.search();
         let (mut found, mut known, mut left) = (Entries::with_room_of(earlier), 0, MOST);
-        let named = self.named_files();
-        let mut named = NamedFiles::of(&named[..named.len().min(MOST_NAMED)]);
+        let files = self.named.iter().filter(|path| !path.ends_with('/'));
+        let mut named = NamedFiles::of(files.take(MOST_NAMED));
         let time = self.limit.min(LIMIT);
         let (deadline, mut unread) = (Deadline::after(time), Vec::<UnreadFile<'_>>::new());
         let bounds = Bounds { since: FileTime::default(), entries, time, run: self.run };
@@ -177,7 +177,10 @@ impl ContentsLook<'_> {
             let seen = self.seen(path, stat, *then, began);
             found.push(path, FileSeen { mode: seen.mode | marks, ..seen });
         }
-        for (path, _) in named.files.iter().filter(|(path, met)| !met && *path != self.without) {
+        let below = self.below_named(&found);
+        let unmet = named.files.iter().filter(|(_, met)| !met).map(|(path, _)| *path);
+        let unmet = unmet.chain(below.iter().map(String::as_str));
+        for path in unmet.filter(|path| *path != self.without).take(MOST_NAMED) {
             let at = Path::new(path);
             let is_git = at.components().any(|part| part.as_os_str() == ".git");
             let is_own = is_git || is_own(at);
@@ -208,14 +211,15 @@ impl ContentsLook<'_> {
         Contents(Rc::new(found))
     }
 
-    /// The named files, and those in named folders. A folder with more files than are looked at gives none.
-    fn named_files(&self) -> Vec<String> {
+    /// The files in named folders that the look has met nothing of, since git ignores them. A folder with more files
+    /// than are looked at gives none.
+    fn below_named(&self, found: &Entries) -> Vec<String> {
         let mut files = Vec::new();
-        for path in self.named {
-            if !path.ends_with('/') {
-                files.push(path.clone());
-                continue;
-            }
+        let is_unmet = |path: &&String| {
+            path.ends_with('/')
+                && !found.iter().any(|file| file.path().starts_with(path.as_bytes()))
+        };
+        for path in self.named.iter().filter(is_unmet) {
             let (before, since) = (files.len(), FileTime::default());
             let bounds = Bounds { since, entries: MOST_NAMED, time: self.limit, run: None };
             let whole = look_at_work(&self.root.join(path), bounds, &mut |file| {

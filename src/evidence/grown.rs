@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_folder_with_most_of_what_is_new_is_named() {
+    fn newest_folder_is_named() {
         for (files, wanted) in [
             (&[("junk/a/1", 1), ("junk/b/1", 1), ("src/a.rs", 1)][..], "junk/"),
             (&[("a/junk/1", 1), ("a/junk/2", 1), ("b", 1)][..], "a/junk/"),

@@ -323,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_that_matches_a_path_has_the_bit_of_its_end() {
+    fn matching_pattern_has_its_bit() {
         let parts =
             ["**/", "*", "?", "[!a-c]", "[]x]", "a", "b.c", "/", "\\*", "\\\\", ".log", "]"];
         let names = ["a", "b.c", "ab.c", "x.log", "*", "]", "a]", "a\\", "b.cb.c", "/a"];

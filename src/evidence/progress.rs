@@ -174,13 +174,13 @@ mod tests {
     }
 
     #[test]
-    fn what_has_the_time_at_which_the_record_was_written_is_the_agents_work() {
+    fn record_time_is_agent_work() {
         assert_eq!(still_since_checks(0), UnchangedFiles::Still(1));
         assert_eq!(still_since_checks(1), UnchangedFiles::Still(u32::MAX), "a check wrote it");
     }
 
     #[test]
-    fn what_changes_after_a_step_of_the_clock_has_a_later_time() {
+    fn stepped_clock_gives_later_time() {
         let folder = tempfile::tempdir().unwrap();
         let lock = Lock::take(&folder.path().join("lock"), Duration::from_secs(1)).unwrap();
         let written = |name: &str| {

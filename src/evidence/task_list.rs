@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_is_read_up_to_one_limit_and_nothing_in_its_place_is_waited_for() {
+    fn list_reading_is_bounded() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let path = root.join(TASKS);

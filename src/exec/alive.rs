@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_known_by_its_id_and_its_start() {
+    fn process_is_its_id_and_start() {
         let own = ProcessLife::of(std::process::id());
         let ProcessLife::Lives { start } = own else { panic!("{own:?}") };
         assert!(own.is_of(start) && own.is_of(0));
@@ -86,7 +86,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_process_that_only_waits_for_its_parent_to_ask_is_gone() {
+    fn unreaped_process_is_gone() {
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let deadline = crate::world::Deadline::after(std::time::Duration::from_secs(10));
         while ProcessLife::of(child.id()) != ProcessLife::Gone {

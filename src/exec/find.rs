@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_cannot_be_started_is_missing() {
+    fn unstartable_program_is_missing() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("plain"), "").unwrap();
         std::fs::create_dir(folder.path().join("folder")).unwrap();
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_by_name_is_started_by_its_whole_path_with_all_that_was_set() {
+    fn named_command_starts_by_path() {
         let mut command = Command::new("sh");
         command.args(["-c", "true"]).current_dir("/").env("SET", "1").env_remove("GONE");
         let found = resolved(command).unwrap();
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn s13_no_program_of_a_project_is_found() {
+    fn s13_project_program_is_not_found() {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path().canonicalize().unwrap();
         let (project, beside) = (top.join("project"), top.join("beside"));

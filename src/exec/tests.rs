@@ -37,14 +37,14 @@ fn both_outputs_and_the_status_arrive() {
 }
 
 #[test]
-fn no_more_than_the_bound_is_kept_and_that_is_told() {
+fn bound_is_kept_and_told() {
     let ran = run("head -c 300000 /dev/zero; head -c 100 /dev/zero >&2", PATIENCE);
     assert_eq!((ran.output.len(), ran.errors.len(), ran.cut), (100, 100, true));
     assert!(ran.is_success());
 }
 
 #[test]
-fn a_long_input_and_a_long_output_do_not_wait_for_each_other() {
+fn input_and_output_never_block() {
     let input = vec![b'x'; 1 << 20];
     let mut count = 0;
     let program = Program::new(shell("cat"), PATIENCE).input(&input);
@@ -56,13 +56,13 @@ fn a_long_input_and_a_long_output_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn a_program_that_is_missing_is_an_error() {
+fn missing_program_is_an_error() {
     let program = Program::new(Command::new("/no/such/program"), PATIENCE);
     assert_eq!(program.run(1, &mut || false).unwrap_err().kind(), io::ErrorKind::NotFound);
 }
 
 #[test]
-fn the_interrupt_ends_it_and_it_may_say_so() {
+fn interrupted_program_may_speak() {
     let script = "trap 'echo asked; exit 0' TERM; echo ready; while :; do sleep 0.01; done";
     let ready = std::cell::Cell::new(false);
     let mut said = Vec::new();
@@ -78,7 +78,7 @@ fn the_interrupt_ends_it_and_it_may_say_so() {
 }
 
 #[test]
-fn what_does_not_listen_is_killed_at_the_limit_with_all_that_it_started() {
+fn deaf_program_dies_with_children() {
     let script = "trap '' TERM; sleep 3600 & echo $!; while :; do sleep 1; done";
     let program = Program::new(shell(script), Duration::from_millis(300));
     let ran = program.grace(Duration::from_millis(10)).run(100, &mut || false).unwrap();
@@ -88,7 +88,7 @@ fn what_does_not_listen_is_killed_at_the_limit_with_all_that_it_started() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn h5_a_child_in_a_session_of_its_own_does_not_outlive_the_program() {
+fn h5_session_child_dies_too() {
     assert!(is_gone(&run("setsid sleep 3600 & echo $!", PATIENCE).output));
     let ran = run("setsid sleep 3600 & echo $!; wait", Duration::from_millis(300));
     assert_eq!(ran.end, ProgramEnd::OverTime);

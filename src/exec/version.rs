@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_version_is_found_in_what_each_program_prints() {
+    fn printed_versions_are_found() {
         for (text, version) in [
             ("2.1.332 (Claude Code)\n", Some(Version(2, 1, 332))),
             ("codex-cli 0.169.0\n", Some(Version(0, 169, 0))),
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_begins_with_a_version_is_told_apart_from_one_that_holds_one() {
+    fn leading_version_differs_from_held() {
         assert_eq!(Version::at_start("2.1.332 (Claude Code)\n"), Some(Version(2, 1, 332)));
         assert_eq!(Version::at_start("2.2.0-beta.1 (Claude Code)"), Some(Version(2, 2, 0)));
         assert_eq!(Version::at_start("claude 2.1.332"), None);

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_with_more_entries_than_are_read_says_so() {
+    fn overfull_folder_says_so() {
         let folder = tempfile::tempdir().unwrap();
         let make = |number: usize| std::fs::write(folder.path().join(format!("c{number}")), "");
         (0..MOST_NAMES).for_each(|number| make(number).unwrap());

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_requirement_is_found_once_and_in_order() {
+    fn requirements_are_found_once() {
         let spec = "# Login\n\n### User Story 1 - Sign in (Priority: P1)\n\nWhy: FR-002.\n\n**Acceptance Scenarios**:\n\n\
             1. **Given** a form, **When** sent, **Then** in\n2. **Given** no form, **Then** out\n\n**Independent Test**: x\n\n\
             ### User Story 12 - Sign out\n\n#### Acceptance Scenarios\n- Given a session, then none\n- a note\n\n\
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn each_text_that_names_a_requirement_is_kept_whole() {
+    fn requirement_texts_stay_whole() {
         let spec = "Why: FR-001.\n\n- **FR-001**: MUST log\n  each   try,\n  also FR-001's\n- a note\n\nno more\n\
             - FR-002: x\n### Rest\nnothing\n| FR-003 | y |\n| z |\n## User Story 1\nAcceptance Scenarios\n1. Given a\n   and b\n2. Given c\n";
         let all = requirements(spec.as_bytes());
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn v9_the_second_id_is_asked_for() {
+    fn v9_second_id_is_asked_for() {
         for (line, ids) in [
             ("- **FR-AUTH-001**: MUST", &["FR-AUTH-001"] as &[_]),
             ("- FR-003A: MUST", &["FR-003A"]),
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn v9_lists_of_criteria_are_asked_for() {
+    fn v9_criteria_lists_are_asked_for() {
         for list in [
             "**Acceptance Criteria**:\n\n- it logs\n  - at once\n- 95% are fast\n\nA note.\n",
             "#### Acceptance Criteria\n* [ ] it logs\n* [x] 95% are fast\n### Notes\n- none\n",
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn v9_scenarios_of_other_languages_are_read() {
+    fn v9_foreign_scenarios_are_read() {
         for list in [
             "**Akzeptanzszenarien**:\n1. **Gegeben** a, **Wenn** b, **Dann** c\n2. **Gegeben** d",
             "**Escenarios de aceptación**:\n- **Dado** a, **Cuando** b\n- Dado d, cuando e",
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn v9_what_has_no_id_is_named() {
+    fn v9_missing_ids_are_named() {
         let spec = "## Requirements\n- The system logs\n  - at once\n- **SEC-1**: MUST mask\n- FR-001: MUST log\n\n\
             ## Edge Cases\n- what if?\n## Akzeptanzszenarien\n- a note\n";
         let asked = asked(spec.as_bytes());
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn v9_what_stands_below_belongs_to_it() {
+    fn v9_lower_lines_belong_to_it() {
         let spec = "### FR-001: Login\n\nIt locks after 3 tries.\n\n- at once\n\n### Notes\nnone\n\
             - FR-002: MUST log\n\n  each try\n\n  - also FR-003's\n\nno more\n";
         let all = requirements(spec.as_bytes());
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_an_id_and_what_is_hidden_is_no_requirement() {
+    fn hidden_id_is_no_requirement() {
         let spec = "XFR-001 FR-x FR-1x2 pre-FR-001 a/FR-002 FR-é\n<!-- FR-003 -->\n```\nFR-004\n```\n1. FR\nFR-005.\n";
         assert_eq!(found(spec), ["FR-005"]);
         let twice = "## User Story 1\nAcceptance Scenarios\n1. Given a\n## User Story 1\nAcceptance Scenarios\n1. Given b\n";

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_iso_8601_in_utc_and_one_that_is_not_known_is_none() {
+    fn time_is_utc_or_none() {
         let time = JsonTime::of(WallTime::from_millis(1_795_305_912_007)).unwrap();
         assert_eq!(serde_json::to_string(&time).unwrap(), "\"2026-11-22T00:05:12.007Z\"");
         for unknown in [0, u64::MAX] {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn no_number_is_larger_than_a_reader_can_hold() {
+    fn numbers_stay_readable() {
         let shown = |number: u64| serde_json::to_string(&JsonNumber::from(number)).unwrap();
         assert_eq!((shown(7), shown(u64::MAX)), ("7".to_owned(), "9007199254740991".to_owned()));
     }

@@ -126,7 +126,7 @@ pub struct ProvedTask {
     /// How well it is proved; null where it is not ticked now, or was judged before.
     pub proof: Option<Proof>,
     /// Why its work does not count, so that it was not ticked; null where it does.
-    pub unproved: Option<UnprovedForm>,
+    pub unproved: Option<Unproved>,
     /// The same in words; null where there is nothing to say.
     pub words: Option<String>,
 }
@@ -134,57 +134,6 @@ pub struct ProvedTask {
 #[expect(clippy::ref_option, reason = "the form of a serializer is given")]
 fn outcome<S: Serializer>(check: &Option<CheckResult>, writer: S) -> Result<S::Ok, S::Error> {
     check.as_ref().map(CheckOutcome::from).serialize(writer)
-}
-
-/// Why the work of a task does not count.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct UnprovedForm {
-    /// The name of the reason.
-    pub reason: UnprovedReason,
-    /// The files that it is about, or the folder.
-    pub files: Vec<String>,
-}
-
-/// The name of a reason why the work of a task does not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum UnprovedReason {
-    /// Nothing in the project has changed since the task before.
-    NothingChanged,
-    /// Nothing but files that are again as they were when the loop was armed.
-    OnlyPutBack,
-    /// All files that it names are as they were when the loop was armed.
-    NamedFilesUnchanged,
-    /// None of the files that it names is there, nor was when the loop was armed.
-    NamedFilesMissing,
-    /// It was done, and at most blanks or comments of it are left in its files.
-    WorkGone,
-    /// Files that nobody but a person may change have changed.
-    ProtectedChanged,
-    /// The project has grown to more files than can be looked at.
-    TreeTooLarge,
-}
-
-impl From<&Unproved> for UnprovedForm {
-    fn from(unproved: &Unproved) -> Self {
-        let (reason, files) = match unproved {
-            Unproved::NothingChanged => (UnprovedReason::NothingChanged, &[][..]),
-            Unproved::NamedFilesUnchanged(files) => {
-                (UnprovedReason::NamedFilesUnchanged, &files[..])
-            }
-            Unproved::NamedFilesMissing(files) => (UnprovedReason::NamedFilesMissing, &files[..]),
-            Unproved::OnlyPutBack(files) => (UnprovedReason::OnlyPutBack, &files[..]),
-            Unproved::WorkGone(files) => (UnprovedReason::WorkGone, &files[..]),
-            Unproved::ProtectedChanged(files) => (UnprovedReason::ProtectedChanged, &files[..]),
-            Unproved::TreeTooLarge(folder) => {
-                let known = if folder.is_empty() { &[] } else { std::slice::from_ref(folder) };
-                (UnprovedReason::TreeTooLarge, known)
-            }
-        };
-        Self { reason, files: files.to_vec() }
-    }
 }
 
 /// What became of a Verify command.

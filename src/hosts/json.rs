@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_a_character_does_not_cost_the_whole_event() {
+    fn half_character_costs_itself() {
         for (text, read) in [
             (r#"["a\ud83d"]"#, "a\u{fffd}"),
             (r#"["\ude00b"]"#, "\u{fffd}b"),

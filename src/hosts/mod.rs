@@ -46,7 +46,7 @@ mod tests {
     use super::{AnswerForm, started_by};
 
     #[test]
-    fn a_hook_is_started_by_the_host_that_its_arguments_name_or_by_the_first_one() {
+    fn arguments_name_the_host() {
         for (arguments, event, form) in [
             ("", "", AnswerForm::Contract),
             ("Stop", "Stop", AnswerForm::Contract),

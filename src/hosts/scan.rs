@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_ends_at_the_first_quote_that_no_backslash_takes_away() {
+    fn string_ends_at_unescaped_quote() {
         let text = r#" { "a" : "x\"y" , "b\\" : "\\" , "c":"\\\"" } "#;
         let seen = members(text).unwrap();
         let seen: Vec<_> = seen.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_of_any_length_ends_at_its_first_quote() {
+    fn long_string_ends_likewise() {
         // Bytes beside those of a quote, and with its bits and the high one.
         for other in ["a", "!", "#", "\u{a2}", "\u{7f}\u{1}"] {
             for length in 0..40 {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_every_kind_are_passed_over() {
+    fn any_value_is_passed_over() {
         let text = r#"{"a":[],"b":{},"c":[{"d":["}]",-1.5e+3,null]},true],"e":false,"f":0}"#;
         let seen = members(text).unwrap();
         assert_eq!(seen.len(), 5);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_off_or_goes_on_is_nothing() {
+    fn broken_value_is_nothing() {
         let whole = r#"{"a":{"b":["c",{"d":"e\""}]},"f":1}"#;
         assert!(members(whole).is_some());
         for end in 0..whole.len() {

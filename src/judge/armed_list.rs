@@ -1,5 +1,6 @@
 //! The task list at the arming of the loop, and the fate of its tasks.
 
+use crate::engine::order::sorted;
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TaskFile;
 
@@ -30,6 +31,24 @@ impl TaskFile {
         is_repeat || (!parts.is_empty() && parts.iter().all(is_done))
     }
 
+    /// The tasks of a later list, each with the armed one that it was.
+    fn pairs<'b>(
+        &'b self,
+        list: &'b TaskList,
+    ) -> impl Iterator<Item = (&'b Task, Option<&'b Task>)> {
+        let mut rest = self.list.tasks.as_slice();
+        list.tasks.iter().map(move |task| {
+            // Usually a list keeps its order.
+            let is_same = |other: &Task| other.id == task.id && other.title == task.title;
+            let Some(place) = rest.iter().position(is_same) else {
+                return (task, self.list.same_task(task, list));
+            };
+            let then = &rest[place];
+            rest = &rest[place + 1..];
+            (task, Some(then))
+        })
+    }
+
     /// The ticked tasks that were open when the loop was armed, or have been `opened` since; each with the id of its
     /// receipt.
     pub fn ticked<'b>(
@@ -37,44 +56,32 @@ impl TaskFile {
         list: &'b TaskList,
         opened: &dyn Fn(&Task, &str) -> bool,
     ) -> Vec<(&'b Task, &'b str)> {
-        let mut then = self.list.tasks.as_slice();
-        let mut ticked = Vec::new();
-        for task in list.tasks.iter().filter(|task| task.done) {
-            // Usually a list keeps its order.
-            let is_same = |other: &Task| other.id == task.id && other.title == task.title;
-            let (was_done, id) = if let Some(place) = then.iter().position(is_same) {
-                let was_done = then[place].done;
-                then = &then[place + 1..];
-                (was_done, task.id.as_str())
-            } else {
-                let then = self.list.same_task(task, list);
-                (then.is_some_and(|then| then.done), self.id_of(task, list))
-            };
-            if !was_done || opened(task, id) {
-                ticked.push((task, id));
-            }
-        }
-        ticked
-    }
-
-    /// The id in a task's receipt: the armed id, if another task of the list has that id now.
-    pub fn id_of<'b>(&'b self, task: &'b Task, list: &TaskList) -> &'b str {
-        let then = self.list.same_task(task, list).map(|then| then.id.as_str());
-        then.filter(|id| *id != task.id && list.find(id).is_some()).unwrap_or(&task.id)
-    }
-
-    /// Open tasks that have left the list by both id and words.
-    pub fn missing(&self, list: &TaskList) -> Vec<String> {
-        // Nearly every list keeps its tasks in order.
-        let mut now = list.tasks.iter();
-        if self.list.open().all(|then| now.any(|task| task.id == then.id)) {
-            return Vec::new();
-        }
-        let (removed, _) = list.since(&self.list.open_lines());
-        let is_elsewhere = |id: &String| {
-            let then = self.list.find(id);
-            then.is_some_and(|then| list.tasks.iter().any(|task| task.title == then.title))
+        let is_ticked = |(task, then): (&'b Task, Option<&'b Task>)| {
+            let id = self.id_of(task, then);
+            let is_new = !then.is_some_and(|then| then.done) || opened(task, id);
+            (task.done && is_new).then_some((task, id))
         };
-        removed.removed.into_iter().filter(|id| !is_elsewhere(id)).collect()
+        self.pairs(list).filter_map(is_ticked).collect()
+    }
+
+    /// The id in a task's receipt: the armed one. A new task that took over an armed id goes by its words.
+    pub fn id_of<'b>(&'b self, task: &'b Task, then: Option<&'b Task>) -> &'b str {
+        match then {
+            Some(then) => &then.id,
+            None if self.list.find(&task.id).is_some() => &task.title,
+            None => &task.id,
+        }
+    }
+
+    /// Tasks that have left the list by both id and words.
+    pub fn absent(&self, list: &TaskList) -> impl Iterator<Item = &Task> {
+        let there = self.pairs(list).filter_map(|(_, then)| Some(then?.mark_at));
+        let there = sorted(there.collect(), Ord::cmp);
+        self.list.tasks.iter().filter(move |task| there.binary_search(&task.mark_at).is_err())
+    }
+
+    /// Such tasks that were open.
+    pub fn missing(&self, list: &TaskList) -> Vec<String> {
+        self.absent(list).filter(|task| !task.done).map(|task| task.id.clone()).collect()
     }
 }

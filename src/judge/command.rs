@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_is_known_however_it_is_called() {
+    fn script_has_many_calls() {
         for command in [
             "sh x.sh",
             "./x.sh",
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tests_of_a_command_are_known() {
+    fn command_tests_are_known() {
         for (command, path, is_run) in [
             ("pytest", "tests/test_a.py", true),
             ("pytest -q", "tests/__init__.py", true),
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_judges_is_known_by_its_name() {
+    fn judging_files_are_known() {
         let all = [
             ("pytest", "app/tests.py"),
             ("sh tools/test.sh", "spec/sums.ts"),
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_protect_files_and_what_is_in_folders() {
+    fn patterns_protect_folders() {
         let is = |pattern: &str, path: &str| is_protected(&[pattern.to_owned()], path);
         assert!(
             is("tests/**", "tests/a/b.rs")

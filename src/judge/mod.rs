@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use crate::engine::Check;
 use crate::engine::order::sorted;
-use crate::engine::proof::{ChangedFile, LeastProof};
+use crate::engine::proof::{ChangedFile, FileChange, LeastProof};
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::contents::{Contents, ContentsLook, KeptContents, MOST_NAMED};
 use crate::evidence::grown::NoLook;
@@ -318,9 +318,14 @@ impl TickJudge {
         self.receipts.known(self.armed.at)
     }
 
-    /// The id in the receipt of a task of this list.
+    /// The id in the receipt of a task of this list. A task that was reworded after a tick goes by its words.
     pub fn id_of(&self, task: &Task, list: &TaskList) -> String {
-        self.armed_list().map_or(&*task.id, |armed| armed.id_of(task, list)).to_owned()
+        let Some(armed) = self.armed_list() else { return task.id.clone() };
+        let then = armed.list.same_task(task, list);
+        let is_reworded = then.is_some_and(|then| then.title != task.title);
+        let id = armed.id_of(task, then);
+        let id = if is_reworded && !self.receipts_by(id).is_empty() { &task.title } else { id };
+        id.to_owned()
     }
 
     /// The Verify command that a person armed for this task, whatever its id was then.
@@ -342,10 +347,21 @@ impl TickJudge {
 
     /// Receipts of this task since arming.
     pub fn receipts_of(&self, task: &Task, list: &TaskList) -> Vec<Receipt> {
-        let id = self.id_of(task, list);
-        let mut found = self.receipts.with(&[["\"task\":", &in_json(&id)].concat()]);
+        self.receipts_by(&self.id_of(task, list))
+    }
+
+    fn receipts_by(&self, id: &str) -> Vec<Receipt> {
+        let mut found = self.receipts.with(&[["\"task\":", &in_json(id)].concat()]);
         found.retain(|receipt| receipt.task == id && receipt.at >= self.armed.at);
         found
+    }
+
+    /// Open tasks that have left the list and have no receipt: those of the armed list, and of `added` ones.
+    pub fn missing(&self, list: &TaskList, added: Vec<String>) -> Vec<String> {
+        let (armed, known) = (self.armed_list(), LazyCell::new(|| self.known()));
+        let is_new = |id: &String| armed.is_none_or(|armed| armed.list.find(id).is_none());
+        let gone = armed.map(|armed| armed.missing(list)).unwrap_or_default().into_iter();
+        gone.chain(added.into_iter().filter(is_new)).filter(|id| !known.contains_key(id)).collect()
     }
 
     /// Tasks ticked by hand in this loop without a receipt; none where every tick counts, or where the armed list is
@@ -365,13 +381,14 @@ impl TickJudge {
         let armed = self.armed_list();
         let then = armed.and_then(|armed| Some((armed.list.same_task(task, list)?, armed)));
         // What was done and is open again may be another task by now.
-        let asked = then.filter(|(then, _)| !then.done);
+        let id = self.id_of(task, list);
+        let asked = then.filter(|(then, _)| !then.done && then.id == id);
         let (its, bytes) = asked.map_or((task, text), |(then, armed)| (then, &*armed.bytes));
         let says = String::from_utf8_lossy(bytes.get(its.block.clone()).unwrap_or_default());
         let had = then.and_then(|(then, armed)| then.verify_command(&armed.bytes));
         let has_new_command = armed.is_some() && had.is_none();
         TaskFacts {
-            id: self.id_of(task, list),
+            id,
             has_new_command: has_new_command && task.verify_command(text).is_some(),
             names: names_in(&says),
             is_check: its.verify,
@@ -383,6 +400,7 @@ impl TickJudge {
     /// Judges tasks that were ticked together.
     pub fn judge(&self, tasks: &[TaskFacts], seen: &FilesSeen) -> Vec<JudgedTask> {
         let mut facts = seen.facts.clone();
+        self.add_removed(tasks, &mut facts);
         facts.claimed = self.claims(&facts.since_arming);
         let mut tasks = tasks.to_vec();
         let mut missing = self.follow_links(&mut tasks, &facts.since_arming);
@@ -418,6 +436,29 @@ impl TickJudge {
             facts.maybe = sorted(maybe.collect(), Ord::cmp);
         }
         rules::judge(&tasks, &facts, &|files| self.named_by_none(files))
+    }
+
+    /// Adds the files that another task made, one of these names, and nobody finds any more: their removal can be its
+    /// work.
+    fn add_removed(&self, tasks: &[TaskFacts], facts: &mut FileFacts) {
+        let names: Vec<&FileName> = tasks.iter().flat_map(|task| &task.names).collect();
+        let is_it = |file: &&ChangedFile| {
+            let at = facts.since_arming.binary_search_by(|other| other.path.cmp(&file.path));
+            let is_back = file.change == FileChange::Gone && at.is_err();
+            is_back && names.iter().any(|name| name.covers(&file.path))
+        };
+        let mut removed: Vec<ChangedFile> =
+            facts.since_tick.iter().flatten().filter(is_it).cloned().collect();
+        if removed.is_empty() {
+            return;
+        }
+        let claims = self.claims(&removed);
+        removed.retain(|file| {
+            let mut its = claims.iter().filter(|(path, _)| *path == file.path);
+            its.any(|(_, whose)| tasks.iter().all(|task| task.id != *whose))
+        });
+        removed.append(&mut facts.since_arming);
+        facts.since_arming = sorted(removed, |one, other| one.path.cmp(&other.path));
     }
 
     /// Replaces names of tasks by the targets of links, and paths from a folder above by paths of the project. A link

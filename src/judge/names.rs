@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::engine::line::text_of;
-use crate::evidence::ignored::is_noise;
 
 /// A word that may name a file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,13 +59,11 @@ pub fn lower_files_in(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Files, folders of noise and names with a point in front that a task list names: the first `most` of the list, in
-/// alphabetical order.
+/// Paths and names with a point in front that a task list names: the first `most` of the list, in alphabetical order.
 pub fn files_named_in(list: &[u8], most: usize) -> Vec<String> {
     let mut found = BTreeSet::new();
     each_name(&text_of(list), true, &mut |name| {
-        let is_noise = || name.path.split('/').any(|part| is_noise(part.as_bytes()));
-        if (name.looks && (!name.is_folder() || is_noise())) || name.path.starts_with('.') {
+        if name.looks || name.path.starts_with('.') {
             found.insert(name.path);
         }
         found.len() < most
@@ -184,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_the_look_of_a_path() {
+    fn path_looks_are_known() {
         for (text, wanted) in [
             (
                 "Create User in src/models/user.py, and `README.md`.",
@@ -245,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_of_a_long_text_are_in_small_letters() {
+    fn text_files_are_lower_case() {
         let text = (0..20_000)
             .fold(String::new(), |text, at| text + &format!("Write Src/{at}.rs in lib/\n"));
         let found = lower_files_in(&text);
@@ -253,9 +250,9 @@ mod tests {
     }
 
     #[test]
-    fn the_files_of_a_list_are_named_once() {
+    fn list_files_are_named_once() {
         let list = b"- [ ] T1 Write b/c.rs, .env and a/\n- [ ] T2 Test b/c.rs, `d.md`, .codex/\n";
-        assert_eq!(files_named_in(list, 9), [".codex/", ".env", "b/c.rs", "d.md"]);
+        assert_eq!(files_named_in(list, 9), [".codex/", ".env", "a/", "b/c.rs", "d.md"]);
         assert_eq!(files_named_in(list, 1).len(), 1);
     }
 }

@@ -1,8 +1,10 @@
 //! The rules: a certainty refuses a tick, a doubt lowers its grade. Pure: facts go in, grades come out.
 
+use std::slice;
+
 use super::names::FileName;
 use crate::engine::order::{few, sorted};
-use crate::engine::proof::{ChangedFile, FileChange, Proof, Unproved};
+use crate::engine::proof::{ChangedFile, FileChange, Proof, Unproved, UnprovedReason};
 use crate::engine::scoreboard::TESTS_CHANGED;
 
 /// Changes that leave a doubt, the strongest first, with the words before the files.
@@ -104,9 +106,11 @@ impl FileFacts {
     /// Why nothing counts as done while the files are like this.
     pub fn held_up(&self) -> Option<Unproved> {
         if !self.protected.is_empty() {
-            return Some(Unproved::ProtectedChanged(self.protected.clone()));
+            return Some(Unproved::of(UnprovedReason::ProtectedChanged, &self.protected));
         }
-        self.too_large.clone().map(Unproved::TreeTooLarge)
+        let folder = self.too_large.as_ref()?;
+        let known: &[String] = if folder.is_empty() { &[] } else { slice::from_ref(folder) };
+        Some(Unproved::of(UnprovedReason::TreeTooLarge, known))
     }
 
     fn is_text(&self, path: &str) -> bool {
@@ -333,23 +337,23 @@ impl<'a> Group<'a> {
             return Ok((Proof::Tick, "its parts are done".to_owned()));
         }
         if !has_any && !self.any_new[1] {
-            return Err(match self.put_back.as_slice() {
-                [] => Unproved::NothingChanged,
-                files => Unproved::OnlyPutBack(files.to_vec()),
-            });
+            let none = self.put_back.is_empty();
+            let why =
+                if none { UnprovedReason::NothingChanged } else { UnprovedReason::OnlyPutBack };
+            return Err(Unproved::of(why, &self.put_back));
         }
         unchanged.map_or(Ok((Proof::Tick, doubt)), Err)
     }
 
     /// Names that certainly are files, and have not changed.
     fn unchanged_files(&self, names: &[String]) -> Option<Unproved> {
-        let among = |files: &[String]| {
-            let found: Vec<String> =
-                names.iter().filter(|name| is_among(files, name)).cloned().collect();
-            Some(found).filter(|found| !found.is_empty())
+        let among = |reason, all: &[String]| {
+            let found = names.iter().filter(|name| is_among(all, name));
+            let files: Vec<String> = found.cloned().collect();
+            (!files.is_empty()).then_some(Unproved { reason, files })
         };
-        let unchanged = among(&self.files.known).map(Unproved::NamedFilesUnchanged);
-        unchanged.or_else(|| among(&self.files.missing).map(Unproved::NamedFilesMissing))
+        among(UnprovedReason::NamedFilesUnchanged, &self.files.known)
+            .or_else(|| among(UnprovedReason::NamedFilesMissing, &self.files.missing))
     }
 
     /// The change of a file for a task. Where another task owns the file, the change since the tick before counts.

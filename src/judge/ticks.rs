@@ -9,7 +9,7 @@ use super::rules::{JudgedTask, SaidWord, TaskFacts, VerifyShown, rank, weak, wor
 use super::{FilesSeen, LOOK, TickJudge};
 use crate::engine::promise::said_of_tasks;
 use crate::engine::proof::{
-    FileChange, LeastProof, Proof, Unproved, UnprovedTask, refuse_empty_run,
+    FileChange, LeastProof, Proof, Unproved, UnprovedReason, UnprovedTask, refuse_empty_run,
 };
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Check, CheckResult, TestsRun, tests_run};
@@ -118,8 +118,8 @@ impl TickJudge {
                 ticked.iter().any(|(task, id)| names(task) && is_by(id))
             })
         };
-        let its = |(task, id): &(&'a Task, &'a str)| {
-            let receipt = newest.get(*id)?;
+        let its = |(task, id): (&'a Task, &'a str)| {
+            let receipt = newest.get(id)?;
             let mut left = self.left_of(receipt, seen)?;
             if left.is_err() && is_removed(receipt) {
                 left = Ok(weak(FileChange::Gone, &mut receipt.paths().iter().cloned()));
@@ -128,16 +128,18 @@ impl TickJudge {
             let command = if waits { Some(self.command_of(task, list)?) } else { None };
             let tick = Tick::of(task, receipt, command);
             let lower = |doubt| Tick { proof: Proof::Tick, doubt, ..tick.clone() };
-            Some((*task, left.map(|doubt| if waits { tick.clone() } else { lower(doubt) })))
+            Some((task, left.map(|doubt| if waits { tick.clone() } else { lower(doubt) })))
         };
-        ticked.iter().filter_map(its).collect()
+        // A proved task that has left the list is judged as well.
+        let absent = armed.absent(list).map(|task| (task, task.id.as_str()));
+        ticked.iter().copied().chain(absent).filter_map(its).collect()
     }
 
     /// The doubt that is left, empty where only a run of the command can tell; `None` for as much as the receipt says.
     fn left_of(&self, last: &KnownReceipt, seen: &FilesSeen) -> Option<Result<String, Unproved>> {
         let now = seen.now.as_ref()?;
-        let waits = Some(Ok(String::new())).filter(|_| last.by_hand && !last.ran_verify);
-        let gone = || Some(Err(Unproved::WorkGone(last.paths().to_vec())));
+        let waits = Some(Ok(String::new())).filter(|_| waits_for_command(last));
+        let gone = || Some(Err(Unproved::of(UnprovedReason::WorkGone, last.paths())));
         let (paths, changed) = (last.paths(), &seen.facts.since_arming);
         let change = |path: &String| {
             let place = changed.binary_search_by(|file| file.path.cmp(path)).ok()?;
@@ -205,18 +207,25 @@ impl Ticks {
             return ticks;
         }
         let left = judge.left(list, &ticks.seen, &newest);
-        let is_gone = |(task, left): &'_ WorkLeft<'_>| match left {
-            Err(Unproved::WorkGone(paths)) => Some((task.id.clone(), paths.clone())),
-            _ => None,
-        };
-        let gone: BTreeMap<String, Vec<String>> = left.iter().filter_map(is_gone).collect();
+        let is_gone =
+            |(task, left): &'_ WorkLeft<'_>| Some((task.id.clone(), left.as_ref().err()?.clone()));
+        let gone: BTreeMap<String, Unproved> = left.iter().filter_map(is_gone).collect();
         let commands = |task: &Task| judge.command_of(task, list);
+        let says_the_same = |task: &Task| {
+            armed.list.same_task(task, list).is_some_and(|then| then.title == task.title)
+        };
         let (mut hand, mut again): (Vec<(&Task, &str)>, _) = (Vec::new(), Vec::new());
         for (task, id) in &ticked {
+            // Only its command was to prove the task: its work may be there by now.
+            let is_open = |receipt: &KnownReceipt| {
+                let has_nothing = receipt.proof == Some(Proof::Tick) && receipt.own.is_empty();
+                all_done && has_nothing && waits_for_command(receipt) && commands(task).is_some()
+            };
             match newest.get(*id) {
+                Some(receipt) if is_open(receipt) => hand.push((task, id)),
                 Some(receipt) if !is_again(&task.id, receipt) => {}
                 // Its work stands, but its command may fail now.
-                Some(receipt) if !gone.contains_key(&task.id) => {
+                Some(receipt) if !gone.contains_key(&task.id) && says_the_same(task) => {
                     again.push(Tick::of(task, receipt, commands(task)));
                 }
                 _ => hand.push((task, id)),
@@ -235,9 +244,9 @@ impl Ticks {
             let word = ticks.facts[place].word.clone();
             // What is left of work that is gone is no new work.
             let no_more =
-                |paths: &&Vec<String>| judged.files.iter().all(|file| paths.contains(file));
+                |why: &&Unproved| judged.files.iter().all(|file| why.files.contains(file));
             match gone.get(&task.id).filter(no_more).filter(|_| word == SaidWord::None) {
-                Some(paths) => ticks.refuse(&task.id, Unproved::WorkGone(paths.clone())),
+                Some(why) => ticks.refuse(&task.id, why.clone()),
                 None => ticks.take(&task.id, word, judged, commands(task)),
             }
         }
@@ -431,6 +440,11 @@ impl Ticks {
             ..form
         }
     }
+}
+
+/// A box ticked by hand whose Verify command has not passed yet.
+fn waits_for_command(receipt: &KnownReceipt) -> bool {
+    receipt.by_hand && !receipt.ran_verify
 }
 
 /// What a passed run of a Verify command shows.

@@ -1,7 +1,7 @@
 //! Words about a tick that counts as open: its files byte by byte, and what answers the refusal.
 
 use crate::engine::order::few;
-use crate::engine::proof::{Unproved, UnprovedTask};
+use crate::engine::proof::{Unproved, UnprovedReason, UnprovedTask};
 use crate::evidence::contents::{MOST, MOST_FILES};
 use crate::feature::project::printable;
 use crate::text::grouped;
@@ -12,44 +12,32 @@ pub const REASON: &str = "say why in two words or more";
 
 /// What a task lacks, without a full stop.
 pub fn lack(unproved: &Unproved) -> String {
-    let was = "as when the loop was armed";
-    match unproved {
-        Unproved::NothingChanged => {
+    let (files, was) = (named(&unproved.files), "as when the loop was armed");
+    match unproved.reason {
+        UnprovedReason::NothingChanged => {
             "nothing in the project has changed since the task before".to_owned()
         }
-        Unproved::OnlyPutBack(paths) => {
+        UnprovedReason::OnlyPutBack => {
+            format!("since the task before, only {files} changed, back to what was there {was}")
+        }
+        UnprovedReason::NamedFilesUnchanged if unproved.files.len() == 1 => {
+            format!("it names {files}, which is byte for byte {was}")
+        }
+        UnprovedReason::NamedFilesUnchanged => {
+            format!("it names {files}, and all of them are byte for byte {was}")
+        }
+        UnprovedReason::NamedFilesMissing => {
+            format!("it names {files}, and no such file is there")
+        }
+        UnprovedReason::WorkGone => {
+            format!("its work is gone: at most blanks or comments of it are left in {files}")
+        }
+        UnprovedReason::ProtectedChanged => format!("protected files have changed: {files}"),
+        UnprovedReason::TreeTooLarge => {
+            let most = if files.is_empty() { "" } else { ", most of the new ones in " };
+            let (number, megabytes) = (grouped(MOST_FILES as u64), MOST >> 20);
             format!(
-                "since the task before, only {} changed, back to what was there {was}",
-                named(paths)
-            )
-        }
-        Unproved::NamedFilesUnchanged(paths) if paths.len() == 1 => {
-            format!("it names {}, which is byte for byte {was}", named(paths))
-        }
-        Unproved::NamedFilesUnchanged(paths) => {
-            format!("it names {}, and all of them are byte for byte {was}", named(paths))
-        }
-        Unproved::NamedFilesMissing(paths) => {
-            format!("it names {}, and no such file is there", named(paths))
-        }
-        Unproved::WorkGone(paths) => {
-            format!(
-                "its work is gone: at most blanks or comments of it are left in {}",
-                named(paths)
-            )
-        }
-        Unproved::ProtectedChanged(paths) => {
-            format!("protected files have changed: {}", named(paths))
-        }
-        Unproved::TreeTooLarge(folder) => {
-            let most = if folder.is_empty() {
-                String::new()
-            } else {
-                format!(", most of the new ones in {}", printable(folder))
-            };
-            let (files, megabytes) = (grouped(MOST_FILES as u64), MOST >> 20);
-            format!(
-                "the project has more than can be looked at, {files} files and folders or {megabytes} MB{most}"
+                "the project has more than can be looked at, {number} files and folders or {megabytes} MB{most}{files}"
             )
         }
     }
@@ -57,42 +45,32 @@ pub fn lack(unproved: &Unproved) -> String {
 
 /// One sentence for the agent; `by_command` means that the agent has `spool task`.
 pub fn answer(id: &str, unproved: &Unproved, by_command: bool) -> String {
-    let word = |option: &str, tag: &str| {
+    let word = |tag: &str| {
         if by_command {
-            return format!("spool task done {id} --{option} \"why\"");
+            return format!("spool task done {id} --{tag} \"why\"");
         }
         format!(
             "tick it and {REASON}, alone on a line of your final message: `<{tag}>{id}: why</{tag}>`"
         )
     };
-    match unproved {
-        Unproved::ProtectedChanged(_) => {
+    match unproved.reason {
+        UnprovedReason::ProtectedChanged => {
             "Only a person changes these: put them back as they were".to_owned()
         }
-        Unproved::TreeTooLarge(_) => {
+        UnprovedReason::TreeTooLarge => {
             "Remove what is not needed, or name what programs have made in `.gitignore`".to_owned()
         }
-        Unproved::NamedFilesUnchanged(_) | Unproved::NamedFilesMissing(_) => {
-            format!("Do the work. If it is in other files: {}", word("elsewhere", "elsewhere"))
+        UnprovedReason::NamedFilesUnchanged | UnprovedReason::NamedFilesMissing => {
+            format!("Do the work. If it is in other files: {}", word("elsewhere"))
         }
-        Unproved::WorkGone(_) => {
-            format!(
-                "Do the work again. If it is in other files now: {}",
-                word("elsewhere", "elsewhere")
-            )
+        UnprovedReason::WorkGone => {
+            format!("Do the work again. If it is in other files now: {}", word("elsewhere"))
         }
-        Unproved::NothingChanged | Unproved::OnlyPutBack(_) => {
-            let with = if by_command {
-                format!(
-                    "If it was done together with a ticked task: spool task done {id} --with ID. "
-                )
-            } else {
-                String::new()
-            };
-            format!(
-                "Do the work. {with}If it rightly changes nothing: {}",
-                word("no-change", "no-change")
-            )
+        UnprovedReason::NothingChanged | UnprovedReason::OnlyPutBack => {
+            let with = "If it was done together with a ticked task: spool task done ";
+            let with = if by_command { [with, id, " --with ID. "].concat() } else { String::new() };
+            let word = word("no-change");
+            format!("Do the work. {with}If it rightly changes nothing: {word}")
         }
     }
 }

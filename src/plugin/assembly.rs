@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_system_that_cannot_swap_gets_the_new_folder_in_two_steps() {
+    fn unswappable_folder_takes_two_steps() {
         let parent = tempfile::tempdir().unwrap();
         let old = folder_with(parent.path(), "old").keep();
         replace_in_two_steps(folder_with(parent.path(), "new"), &old).unwrap();
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn when_the_second_step_fails_the_old_folder_comes_back() {
+    fn failed_step_restores_old_folder() {
         let parent = tempfile::tempdir().unwrap();
         let old = folder_with(parent.path(), "old").keep();
         let fresh = folder_with(parent.path(), "new");

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_in_is_taken_out_byte_for_byte() {
+    fn put_in_comes_out_whole() {
         for settings in [
             "{}",
             "{ }\n",
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_not_there_is_gone_again() {
+    fn absent_file_is_gone_again() {
         let folder = tempfile::tempdir().unwrap();
         let with = with_entry(folder.path(), COMMAND).unwrap().unwrap();
         write(folder.path(), &with).unwrap();
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_the_client_has_written_anew_is_still_found() {
+    fn rewritten_entry_is_found() {
         let entry = "\"statusLine\": {\n    \"type\": \"command\",\n    \"command\": \"'/home/a person/bin/spool' statusline\"\n  }";
         for (settings, left) in [
             (format!("{{\n  {entry},\n  \"a\": 1\n}}\n"), "{\n  \"a\": 1\n}\n"),
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ours_or_not_understood_is_left_alone() {
+    fn foreign_entries_are_left_alone() {
         let folder = folder_with(r#"{"statusLine": {"type": "command", "command": "theirs"}}"#);
         let refused = with_entry(folder.path(), COMMAND).unwrap_err().to_string();
         assert!(refused.contains("it stays as it is: theirs\n"), "{refused}");
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_program_has_written_meanwhile_is_not_lost() {
+    fn concurrent_writes_are_not_lost() {
         for before in [None, Some("{}")] {
             let folder = tempfile::tempdir().unwrap();
             let path = settings_of(folder.path());
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_are_read_only_stay_as_they_are() {
+    fn read_only_settings_stay() {
         let folder = folder_with("{}");
         let path = settings_of(folder.path());
         let mut mode = fs::metadata(&path).unwrap().permissions();
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_the_settings_stays_a_link() {
+    fn settings_link_stays_a_link() {
         let (elsewhere, folder) = (folder_with("{}"), tempfile::tempdir().unwrap());
         let link = settings_of(folder.path());
         std::os::unix::fs::symlink(settings_of(elsewhere.path()), &link).unwrap();
@@ -337,14 +337,14 @@ mod tests {
     }
 
     #[test]
-    fn a_command_on_windows_is_one_to_bash_and_to_powershell_where_it_can_be() {
+    fn windows_command_suits_both_shells() {
         let command = for_windows(r"C:\Users\ada\bin\spool.exe");
         assert_eq!(command, "C:/Users/ada/bin/spool.exe statusline");
         assert_eq!(for_windows(r"C:\a b\spool.exe"), "'C:/a b/spool.exe' statusline");
     }
 
     #[test]
-    fn a_quote_in_the_path_is_the_paths_own() {
+    fn quoted_path_keeps_its_quote() {
         assert_eq!(command(Path::new("/it's/spool")), r"'/it'\''s/spool' statusline");
     }
 }

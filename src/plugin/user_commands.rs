@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_command_is_the_plugins_own_with_the_mark() {
+    fn commands_bear_the_mark() {
         for name in USER_COMMANDS {
             let text = content(name);
             assert!(text.starts_with("---\ndescription: "), "{text}");

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_are_seen_and_not_blanks_a_new_mention_or_a_scenario_that_moved() {
+    fn other_words_are_seen() {
         let then = "Why: FR-001\n\n- **FR-001**: MUST log\n  each try\n- FR-002: MUST stay\n";
         let now = then.replace("each try", "some tries");
         let (old, new) = ("- FR-001: MUST log each try", "- FR-001: MUST log some tries");

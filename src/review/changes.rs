@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn new_files_are_shown_and_what_is_no_text_or_outside_is_only_named() {
+    fn new_text_files_are_shown() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let project = root.join("project");
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn v3_source_comes_before_what_programs_write() {
+    fn v3_source_precedes_generated_files() {
         let part = |name: &str, lines: usize| {
             let head = format!("diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n");
             head + &"+a line that was added here\n".repeat(lines)
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn v5_files_with_secrets_are_known_by_name() {
+    fn v5_secret_files_are_known() {
         for path in [
             ".env",
             "app/.env.local",

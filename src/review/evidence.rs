@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn evidence_that_is_not_there_is_named() {
+    fn missing_evidence_is_named() {
         let command =
             |run: &str| ReviewEvidence { command: run.to_owned(), ..ReviewEvidence::default() };
         for (evidence, why) in [
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn v6_what_git_ignores_is_nowhere_evidence() {
+    fn v6_ignored_is_no_evidence() {
         let place = place();
         symlink("src", place.project.join("link-to-src")).unwrap();
         let evidence = at("link-to-src/login.rs", 4, "check(password)");
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_called_met_needs_evidence_and_a_finding_needs_none() {
+    fn met_needs_evidence() {
         let judged = ReviewRequirement {
             id: "FR-001".to_owned(),
             verdict: ReviewJudgement::Met,

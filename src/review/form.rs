@@ -146,7 +146,7 @@ mod tests {
     const US: &str = r#"{"id":"US1.1","verdict":"cannot tell","why":"no test"}"#;
 
     #[test]
-    fn a_whole_answer_is_read_in_the_order_of_the_specification() {
+    fn answer_follows_the_specification() {
         let low = r#"{"finding":"x","severity":"low"}"#;
         let high = r#"{"finding":"y","severity":"critical","evidence":[{"command":"t"}]}"#;
         let answer = parsed(&format!("```jsonl\n{US}\n\n{low}\n{high}\n  {FR}\n```")).unwrap();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_without_the_form_is_refused_and_says_why() {
+    fn formless_answer_says_why() {
         let both = format!("{FR}\n{US}");
         for (body, why) in [
             (FR.to_owned(), "nothing is said of US1.1"),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_code_of_the_review_makes_an_answer() {
+    fn only_its_code_answers() {
         let both = format!("{FR}\n{US}");
         for words in [
             both.clone(),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_review_of_a_part_leaves_something_for_later() {
+    fn only_part_reviews_postpone() {
         let body =
             format!("REVIEW {CODE}\n{FR}\n{}\nEND {CODE}", US.replace("cannot tell", "later"));
         let why = parse(&body, CODE, &wanted(), false).unwrap_err();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_problems_are_named_than_anybody_reads() {
+    fn named_problems_are_bounded() {
         let body = "nonsense\n".repeat(100);
         let problems = parsed(&body).unwrap_err();
         assert_eq!((problems.len(), problems[PROBLEMS].as_str()), (PROBLEMS + 1, "and 81 more"));

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn two_reviews_have_other_marks_and_a_prompt_alone_is_no_answer() {
+    fn two_reviews_have_other_marks() {
         let marks = PacketMarks::new();
         assert!(marks.code != marks.fence && marks != PacketMarks::new() && marks.code.len() == 32);
         let wanted = wanted();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_review_of_a_part_names_its_tasks_and_may_leave_the_rest_for_later() {
+    fn part_review_names_its_tasks() {
         let (wanted, marks) = (wanted(), PacketMarks::new());
         let whole = prompt(&material(Path::new("/"), &wanted), &marks);
         assert!(
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_cut_at_a_line_and_says_so() {
+    fn long_text_cuts_at_lines() {
         let (wanted, marks) = (wanted(), PacketMarks::new());
         let text = "+ a line of the text\n".repeat(20_000);
         let material = PacketMaterial {

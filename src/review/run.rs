@@ -543,14 +543,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_look_that_took_too_long_is_not_called_one_at_too_many_files() {
+    fn slow_look_names_no_number() {
         assert_eq!(not_known(Whole::Unfinished), Some("looking through the project took too long"));
         assert_eq!(not_known(Whole::TooLarge), Some("the project has too many files"));
         assert_eq!(not_known(Whole::Seen), None);
     }
 
     #[test]
-    fn a_file_that_speaks_to_the_reader_is_found_in_each_folder_also_where_git_ignores_it() {
+    fn reader_files_are_found_everywhere() {
         for folder in ["", "src", "src/deep"] {
             let root = tempfile::tempdir().unwrap();
             let root = root.path();

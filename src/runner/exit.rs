@@ -105,7 +105,7 @@ mod tests {
     use signal_hook::consts::SIGQUIT;
 
     #[test]
-    fn whoever_was_not_there_reads_who_stopped_the_loop() {
+    fn absent_person_reads_who_stopped() {
         let stopped = |signal| words(&TerminalReason::Stopped, signal);
         let said =
             [stopped(Some(SIGINT)), stopped(Some(SIGHUP)), stopped(Some(SIGTERM)), stopped(None)];
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn every_exit_code_has_a_row_in_the_page_on_ends_and_no_other_has() {
+    fn exit_codes_have_their_rows() {
         use TerminalReason as Reason;
         let no_commit = Reason::NoProgress { stall: Stall::NoCommit, times: 1 };
         let no_call = Reason::NoProgress { stall: Stall::NoToolCall, times: 1 };

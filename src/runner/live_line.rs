@@ -253,7 +253,7 @@ mod tests {
     const HOUR: Duration = Duration::from_mins(62);
 
     #[test]
-    fn what_matters_least_is_left_out_first() {
+    fn least_important_goes_first() {
         let tasks = tasks(&format!("T013 {LONG}"));
         let shown = |room| line().fitted(&tasks, &now(), (HOUR, room));
         let table = [
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn at_every_width_the_line_fits_whatever_its_letters_are() {
+    fn line_fits_at_every_width() {
         for next in [
             "",
             "1.1 写一个解析器，包括所有的测试和例子，以及文档",
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_not_shown_and_an_estimate_is_marked() {
+    fn unknown_figures_stay_hidden() {
         let bare = LiveLine {
             max_runtime: None,
             iteration_timeout: None,
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_changes_is_read_again_and_one_that_cannot_be_read_is_as_it_was() {
+    fn changed_list_is_read_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tasks.md");
         std::fs::write(&path, "- [ ] T001 One\n- [ ] T002 Two\n").unwrap();

@@ -218,7 +218,7 @@ mod tests {
     use crate::runner::options::HarnessChoice;
 
     #[test]
-    fn a_person_reads_only_flags_that_the_agent_program_takes() {
+    fn person_reads_supported_flags() {
         for (choice, said) in [
             (HarnessChoice::Claude, "--allow TOOL or --permission-mode acceptEdits"),
             (HarnessChoice::Codex, "--permission-mode workspace-write"),
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agents_share_says_what_of_it_is_an_estimate_or_not_known() {
+    fn agent_share_marks_estimates() {
         let share = |harness: &str| AgentShare {
             harness: harness.to_owned(),
             runs: 1,

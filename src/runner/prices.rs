@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_price_is_written_as_it_is_read() {
+    fn price_writes_as_read() {
         for words in ["claude-opus=5/25/0.50/6.25", "anthropic/x=0.000001/1000000", "a=b=0/0"] {
             let price = Price::of(words).unwrap();
             assert_eq!(Price::of(&price.to_string()), Some(price), "{words}");
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_name_decides_and_what_is_not_in_the_table_costs_as_much_as_the_dearest() {
+    fn longest_name_sets_the_price() {
         let table = PriceTable(vec![
             price("claude", 1_000_000),
             price("claude-opus", 5_000_000),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_programs_own_word_goes_before_the_table_and_a_part_of_a_cent_is_not_lost() {
+    fn own_word_precedes_the_table() {
         let table = PriceTable(vec![Price { micros: [1, 5, 1, 0], ..price("m", 1) }]);
         let usage = TokenUsage { cache_read: 1, ..TokenUsage::default() };
         let counted = TokenCount { tokens: 1, usage: Some(usage), ..TokenCount::default() };

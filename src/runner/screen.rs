@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_of_a_text_steers_a_terminal() {
+    fn text_steers_no_terminal() {
         assert_eq!(plain("a\u{1b}]2;x\u{7}b\nc\u{9b}d"), "a�]2;x�b c�d");
         assert_eq!(shortened("a\tb\u{1b}[31m"), "a    b�[31m");
         assert_eq!(shortened(&"é".repeat(WIDEST + 1)).chars().count(), WIDEST);

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_summary_is_read_as_markdown() {
+    fn summary_is_no_markdown() {
         let words =
             "ralph: \u{1b}[32mdone\u{1b}[0m: all\n       ```` <b>x</b>\n       \u{1b}]2;t\u{7}";
         let expected =

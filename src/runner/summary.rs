@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn iterations_that_finished_nothing_belong_to_the_next_finished_task() {
+    fn unfinished_iterations_join_next_task() {
         let run = [
             iteration(1, &[], 100),
             iteration(2, &["T001", "T002"], 20),
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn an_iteration_that_met_a_usage_limit_cost_something_and_is_none() {
+    fn limited_iteration_costs_something() {
         let limited = || Iteration { verdict: VerdictName::Wait, ..iteration(1, &[], 30) };
         let costs = |run: &[Iteration]| summary(run).costs;
         let [cost] = &costs(&[limited(), iteration(1, &["T001"], 4)])[..] else { panic!() };
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_any_length_is_told_on_a_few_lines_of_80_columns() {
+    fn any_run_fits_few_lines() {
         let long = "写一个解析器".repeat(40);
         let mut run: Vec<Iteration> = (1..=200)
             .map(|n| Iteration {
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn every_try_that_is_kept_is_named_up_to_a_bound_the_newest_first() {
+    fn newest_kept_tries_are_named() {
         let kept = |numbers: std::ops::Range<u32>| RunSummary {
             kept: numbers.map(|n| format!("refs/ralph/a/20261123-145000-{n}")).collect(),
             ..RunSummary::default()
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn the_task_list_is_named_after_the_files_of_the_work() {
+    fn task_list_follows_work_files() {
         let lines = |path: &str, added: u64| FileLines {
             file: path.to_owned(),
             added: Some(added.into()),
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn the_commands_name_the_commits_and_a_folder_that_is_not_the_current_one() {
+    fn commands_name_commits_and_folder() {
         let head = |from: &str| RunSummary {
             from_commit: Some(from.to_owned()),
             to_commit: Some("b".repeat(40)),

@@ -56,10 +56,11 @@ pub fn finder<'a>(list: &'a TaskList) -> impl Fn(&str) -> Option<&'a Task> {
 /// A folder that was a real path still is one. An agent may have put a link in its place: nothing behind the link is
 /// read or written. A failed look-up shows nothing.
 pub fn is_in_place(folder: &Path) -> bool {
-    real_path(folder).map_or_else(
-        |error| error.kind() != ErrorKind::NotFound,
-        |real| real == folder && folder.is_dir(),
-    )
+    let is_there =
+        real_path(folder).and_then(|real| Ok(real == folder && folder.metadata()?.is_dir()));
+    is_there.unwrap_or_else(|error| {
+        !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+    })
 }
 
 impl TaskListUpdate {
@@ -154,7 +155,10 @@ impl Tasks {
 
     /// The folder into which the agent moved the finished change: `archive/<id>`, with a date in front for OpenSpec.
     fn archived(&self) -> Option<PathBuf> {
-        let folder = self.path.parent().filter(|old| old.ends_with(&self.id) && !old.exists())?;
+        let folder = self
+            .path
+            .parent()
+            .filter(|old| old.ends_with(&self.id) && matches!(old.try_exists(), Ok(false)))?;
         let archive = folder.parent()?.join("archive");
         let dated = |name: &str| {
             let date = name.strip_suffix(&self.id).and_then(|rest| rest.strip_suffix('-'));
@@ -194,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_ticked_and_what_was_tampered_with_is_told_once() {
+    fn ticks_and_tampering_tell_once() {
         let (_root, mut tasks) = list("- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n");
         tasks.look();
         fs::write(&tasks.path, "- [X] 1.1 a\n- [ ] 1.2 another\n").unwrap();
@@ -208,14 +212,14 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_gone_is_not_done() {
+    fn lost_list_is_not_done() {
         let (_root, mut tasks) = list("- [x] 1.1 a\n");
         fs::remove_file(&tasks.path).unwrap();
         assert_eq!(tasks.look().work, Work::List { done: 0, open: 0 });
     }
 
     #[test]
-    fn a_change_that_the_agent_has_put_into_the_archive_is_looked_at_there() {
+    fn archived_change_is_found() {
         let (root, mut tasks) = list("- [ ] 1.1 a\n- [ ] 1.2 b\n");
         tasks.look();
         let changes = root.path().join("changes");
@@ -230,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_apart() {
+    fn unreadable_is_told_apart() {
         let (_root, mut tasks) = list("");
         fs::remove_file(&tasks.path).unwrap();
         fs::create_dir(&tasks.path).unwrap();
@@ -238,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_counts_as_open_whose_box_cannot_be_opened_again() {
+    fn locked_tick_counts_as_open() {
         let (_root, mut tasks) = list("- [ ] 1.1 a\n- [ ] 1.2 b\n");
         tasks.look();
         fs::write(&tasks.path, "- [x] 1.1 a\n- [x] 1.2 b\n").unwrap();

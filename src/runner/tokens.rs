@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn wt_usage_counts_other_sessions_too_so_an_exact_figure_of_the_agents_own_goes_before_it() {
+    fn wt_exact_figure_outranks_usage() {
         let grown = Some(usage(Some(100), Some(160)));
         let count =
             |report: &AgentReport, kept: &Kept| Counter::default().count(grown, report, kept, EVER);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_growth_of_zero_or_less_warns_and_the_agents_report_counts() {
+    fn zero_growth_warns() {
         for after in [100, 90] {
             let counted = Counter::default().count(
                 Some(usage(Some(100), Some(after))),
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_resort_is_the_growth_of_the_session_files_and_it_is_marked() {
+    fn session_growth_is_last_resort() {
         let folder = tempfile::tempdir().unwrap();
         let kept = Kept { folders: vec![folder.path().to_owned()], tokens: None };
         let report = of_session("mine");
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn d7_another_sessions_file_says_nothing_of_this_one() {
+    fn d7_other_session_says_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let kept = Kept { folders: vec![folder.path().to_owned()], tokens: None };
         fs::write(folder.path().join("theirs.jsonl"), "x".repeat(8_000_000)).unwrap();
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn d7_what_a_cut_run_used_is_read_from_what_the_program_has_written_down() {
+    fn d7_cut_run_reads_its_record() {
         let written = TokenUsage { input: 1_000, output: 400, cache_read: 90, cache_write: 4 };
         let kept = Kept { folders: Vec::new(), tokens: Some(written) };
         let cut = AgentReport { outcome: RunOutcome::Cut, ..of_session("mine") };
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn d7_a_count_that_goes_on_over_a_cut_run_is_taken_once() {
+    fn d7_continued_cut_counts_once() {
         let written = TokenUsage { input: 500, ..TokenUsage::default() };
         let kept = Kept { folders: Vec::new(), tokens: Some(written) };
         let mut counter = Counter::default();
@@ -355,13 +355,13 @@ mod tests {
     }
 
     #[test]
-    fn d9_what_nobody_can_count_is_unknown() {
+    fn d9_uncountable_is_unknown() {
         let counted = Counter::default().count(None, &AgentReport::default(), &NOTHING, EVER);
         assert_eq!(counted, TokenCount { unknown: true, ..TokenCount::default() });
     }
 
     #[test]
-    fn a_question_that_was_never_answered_used_nothing() {
+    fn unanswered_question_used_nothing() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("mine.jsonl"), "x".repeat(400)).unwrap();
         let kept = Kept { folders: vec![folder.path().to_owned()], tokens: None };
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_was_ended_before_the_first_answer_is_unknown_and_no_size_of_a_file() {
+    fn early_ended_run_is_unknown() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("mine.jsonl"), "x".repeat(92_680)).unwrap();
         let kept = Kept { folders: vec![folder.path().to_owned()], tokens: None };
@@ -387,14 +387,14 @@ mod tests {
     }
 
     #[test]
-    fn a_report_of_nothing_is_unknown_with_a_warning() {
+    fn empty_report_warns() {
         let nothing = AgentReport { tokens: Some(TokenUsage::default()), ..AgentReport::default() };
         let counted = Counter::default().count(None, &nothing, &NOTHING, EVER);
         assert!(counted.unknown && counted.warning.unwrap().contains("0 tokens"));
     }
 
     #[test]
-    fn a_count_that_goes_on_over_a_session_is_taken_once() {
+    fn continued_session_counts_once() {
         let mut counter = Counter::default();
         let going_on = |input| AgentReport { tokens_of_session: true, ..reported("thread", input) };
         assert_eq!(counter.count(None, &reported("thread", 100), &NOTHING, EVER).tokens, 116);
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn what_wt_usage_prints_is_read_as_json_or_as_a_number() {
+    fn wt_usage_reads_json_or_number() {
         assert_eq!(printed_total(b"{\"total_tokens\": 1234, \"x\": 1}\n"), Some(1234));
         assert_eq!(printed_total(b"1234\n"), Some(1234));
         assert_eq!(printed_total(b"Total: 1,234 tokens"), Some(1234));

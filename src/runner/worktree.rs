@@ -88,7 +88,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn new_gone_and_different_files_are_told() {
+    fn new_gone_and_different_files() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         for name in ["same", "gone", "other", ".claude/settings.json"] {

@@ -160,7 +160,7 @@ impl FeatureStop {
         let is_later = self.list_changed && session.record.tasks_hash != 0;
         let before = if is_later { session.folder.open_tasks()? } else { OpenTasks::default() };
         let (mut tampered, ticked) = self.snapshot.since(&before);
-        self.judge_ticks(session, &ticked, checks);
+        let judge = self.judge_ticks(session, &ticked, checks);
         let StopContext { project, event, deadline, .. } = session.context;
         let (snapshot, record) = (&self.snapshot, &mut session.record);
         let from = record.transcript_read;
@@ -175,11 +175,15 @@ impl FeatureStop {
         seen.unproved.clone_from(&self.ticks.unproved);
         note_gone_tasks(record, snapshot, &tampered.removed, &before);
         tampered.removed.clone_from(&record.gone_tasks);
-        if !tampered.removed.is_empty()
-            && let Ok(receipts) = receipts_of(project, &snapshot.feature)
+        let looks_back = !tampered.removed.is_empty() || (snapshot.all_done() && judge.is_some());
+        let pin = session.standing.pin();
+        if let Some(list) = snapshot.tasks.as_ref().filter(|_| looks_back)
+            && let Some(judge) = judge.or_else(|| judge_of(project, &snapshot.feature, pin).ok())
         {
-            let known = receipts.known(record.armed_at);
-            tampered.removed.retain(|id| !known.contains_key(id));
+            tampered.removed = judge.missing(list, tampered.removed);
+            // The armed list has more tasks than a part of the list.
+            let is_its = |id: &String| !snapshot.place().named || record.gone_tasks.contains(id);
+            tampered.removed.retain(is_its);
         }
         seen.tampered = tampered;
         seen.finished = self.finished(session);
@@ -192,19 +196,19 @@ impl FeatureStop {
     }
 
     /// Judges boxes ticked by hand since the last stop, or all boxes if all is done. A judgement from before the checks
-    /// stands, because checks may write files.
+    /// stands, because checks may write files. The result: the judge, if it was asked.
     fn judge_ticks(
         &mut self,
         session: &StopSession<'_>,
         new: &[String],
         checks: Option<&mut ChecksRun>,
-    ) {
+    ) -> Option<TickJudge> {
         let (hash, context) = (self.snapshot.tasks_hash(), session.context);
         let all_done = self.snapshot.all_done();
         if !self.list_changed && !all_done {
-            return;
+            return None;
         }
-        let Some(judge) = self.judge(session) else { return };
+        let judge = self.judge(session)?;
         let mut limit = context.deadline.left();
         if let Some(checks) = checks {
             // The checks may have taken longer than a stop has.
@@ -215,15 +219,16 @@ impl FeatureStop {
                 let times: Vec<(String, u64)> = ran.zip(checks.millis.iter().copied()).collect();
                 let millis = |run: &str| times.iter().find(|t| t.0 == run).map_or(0, |t| t.1);
                 self.ticks.take_results(&judge, &mut checks.results, &millis);
-                return;
+                return Some(judge);
             }
         }
-        let Some(list) = &self.snapshot.tasks else { return };
+        let list = self.snapshot.tasks.as_ref()?;
         let (since, said) = (session.record.judged_at, context.event.last_message.as_str());
         let claim = TickClaim { new, since, all_done, said };
         self.ticks = Ticks::of(&judge, (list, &self.snapshot.text), claim, limit.min(LOOK));
         self.ticks.list = hash;
         self.snapshot.open_again(&self.ticks.refused());
+        Some(judge)
     }
 
     /// The judge of ticks. `None` if no person armed the loop, or nothing can be kept.

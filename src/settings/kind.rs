@@ -260,7 +260,7 @@ mod tests {
     use super::SettingKind::{Command, Dollars, Expect, Harness, Number, Text, Time, Words};
 
     #[test]
-    fn what_is_wrong_is_said_in_one_form() {
+    fn wrong_values_have_one_form() {
         for (kind, text, said) in [
             (Number(1, 9), "10", "needs a whole number from 1 to 9, not `10`"),
             (Number(0, i64::MAX as u64), "1m", "needs a whole number such as `5000000`, not `1m`"),

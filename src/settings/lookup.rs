@@ -47,14 +47,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_default_is_taken_by_its_setting() {
+    fn settings_take_their_defaults() {
         for setting in ALL.iter().filter(|setting| !setting.default.is_empty()) {
             assert_eq!(setting.kind.check(setting.default), Ok(()), "{}", setting.name);
         }
     }
 
     #[test]
-    fn a_name_means_one_thing_in_a_place() {
+    fn name_has_one_meaning() {
         for place in (0..8).map(|bit| 1 << bit) {
             let mut names: Vec<&str> = Setting::all_in(place).map(|setting| setting.name).collect();
             let all = names.len();
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_found_with_dash_or_underscore() {
+    fn dash_and_underscore_are_equal() {
         let found =
             |name| Setting::named(name, super::super::setting::YAML).map(|found| found.name);
         for name in ["spec_kit_command", "spec-kit-command", "spec-kit_command"] {

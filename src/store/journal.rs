@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn l1_an_entry_behind_a_torn_one_is_read() {
+    fn l1_entry_behind_torn_one() {
         let text = b"{\"at\":1,\"event\":\"armed\"}\n{\"at\":2,\"ev{\"at\":3,\"event\":\"stop\"}\ngarbage\n\0\0{\"at\":4}\n";
         let (entries, unread) = entries(text);
         let times: Vec<_> = entries.iter().map(|entry| entry.at.millis()).collect();

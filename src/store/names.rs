@@ -284,7 +284,7 @@ mod tests {
     use crate::engine::Obstacle;
 
     #[test]
-    fn a_word_of_a_newer_version_is_kept_and_written_back() {
+    fn newer_word_is_kept() {
         let text = r#"["checks","","teleported"]"#;
         let events: Vec<JournalEvent> = serde_json::from_str(text).unwrap();
         assert_eq!(events[0], JournalEvent::Checks);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_an_end_is_the_name_of_its_reason() {
+    fn end_name_is_reason_name() {
         let reasons = [
             TerminalReason::Completed,
             TerminalReason::MaxIters { limit: 1 },

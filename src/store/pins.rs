@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pin_is_read_as_it_was_written_by_its_owner_alone() {
+    fn pin_reads_as_written() {
         let (_scratch, pins) = place();
         assert_eq!(pins.read(WHOSE).unwrap(), None);
         let pin = armed(&pins);
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn s1_no_name_of_a_loop_makes_its_pin_a_file_of_another() {
+    fn s1_name_reaches_no_other_pin() {
         let (_scratch, pins) = place();
         let pin = armed(&pins);
         let names = ["001-login.verify", "verify-001-login", "verify-feature-001-login"];
@@ -406,8 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_or_may_be_anybodys_is_an_error_that_names_the_file_and_never_a_missing_one()
-    {
+    fn damaged_pin_is_an_error() {
         let (_scratch, pins) = place();
         let pin = armed(&pins);
         let (path, verify) = (pins.path(WHOSE), pins.verify_path(WHOSE));
@@ -430,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_inside_of_the_project_is_refused_whatever_links_lead_there() {
+    fn inside_place_is_refused() {
         let (scratch, pins) = place();
         let inside = pins.root.join("state");
         fs::create_dir_all(&inside).unwrap();

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_listed_up_to_its_bound() {
+    fn folder_lists_to_its_bound() {
         let folder = tempfile::tempdir().unwrap();
         for number in 0..5 {
             fs::write(folder.path().join(number.to_string()), "").unwrap();

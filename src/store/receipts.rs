@@ -492,14 +492,12 @@ impl Receipts {
     }
 }
 
-/// Drops tasks that are neither done in the list nor dropped.
+/// Drops tasks that are open in the list, and not dropped. A renumbered task keeps the id of its receipt.
 pub fn only_done(board: &mut Scoreboard, tasks: Option<&TaskList>) {
     let places = tasks.map(TaskList::by_id).unwrap_or_default();
-    let find = |list: &TaskList, id: &str| match places.get(id) {
-        Some(place) => list.tasks[*place].done,
-        None => list.find(id).is_some_and(|task| task.done),
+    let is_done = |id: &str| {
+        tasks.is_some_and(|list| places.get(id).is_none_or(|place| list.tasks[*place].done))
     };
-    let is_done = |id: &str| tasks.is_some_and(|list| find(list, id));
     board.retain(|task| task.dropped || is_done(&task.task));
 }
 

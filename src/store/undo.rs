@@ -78,10 +78,13 @@ impl Drop for Undo {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::store::write::remove_leftovers;
 
     #[test]
-    fn l3_what_is_not_kept_is_as_it_was() {
+    fn l3_unkept_files_are_restored() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::write(path("changed"), "old").unwrap();
@@ -91,6 +94,8 @@ mod tests {
             let mut undo = Undo::default();
             for name in ["changed", "untouched", "new"] {
                 undo.remember(&path(name)).unwrap();
+                // A second name of a file that is as old as a leftover.
+                remove_leftovers(&path(name), Duration::ZERO);
             }
             super::super::write::write_whole(
                 &path("changed"),

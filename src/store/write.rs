@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use super::read;
@@ -265,7 +266,7 @@ fn remove_temporary(folder: &Path, needed: impl Fn(&str, u32) -> Option<Duration
         let found = entry.file_name();
         let found = found.to_string_lossy();
         let needed = parts(&found).and_then(|(target, process)| needed(target, process));
-        let Some(needed) = needed else { continue };
+        let Some(needed) = needed.filter(|_| !is_held(&entry.path())) else { continue };
         let changed =
             entry.metadata().ok().filter(fs::Metadata::is_file).map(|meta| last_change(&meta));
         if changed.is_some_and(|changed| changed.age() >= needed) {
@@ -289,10 +290,20 @@ fn last_change(meta: &fs::Metadata) -> WallTime {
     meta.modified().map_or(WallTime::from_millis(u64::MAX), WallTime::from)
 }
 
+/// The second names that this process has made: each is as old as its file, and no leftover.
+static SECOND_NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn is_held(path: &PathBuf) -> bool {
+    SECOND_NAMES.lock().is_ok_and(|names| names.contains(path))
+}
+
 /// Gives a file's content a temporary second name before the file is replaced; a copy if the disk has no second names.
 pub(super) fn second_name(path: &Path) -> io::Result<PathBuf> {
     let linked = beside(path, |temporary| fs::hard_link(path, temporary));
     if let Ok((temporary, ())) = linked {
+        if let Ok(mut names) = SECOND_NAMES.lock() {
+            names.push(temporary.clone());
+        }
         return Ok(temporary);
     }
     let (temporary, mut file) = create_beside(path)?;

@@ -18,8 +18,8 @@ macro_rules! on_every_speaker {
 
 on_every_speaker! {
     night five_iterations_edit_and_commit
-    night what_is_refused_does_not_run_and_is_named
-    gate an_interrupt_cancels_the_turn_and_ends_all_tools
+    night refused_tool_is_named
+    gate interrupt_cancels_turn_and_tools
 }
 
 const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
@@ -83,7 +83,7 @@ fn five_iterations_edit_and_commit(agent: Agent) {
     assert_nothing_is_left(&stage);
 }
 
-fn what_is_refused_does_not_run_and_is_named(agent: Agent) {
+fn refused_tool_is_named(agent: Agent) {
     let stage = Stage::new(agent, |scene| {
         move |asked: &Asked| {
             let reply = if !is_first(asked) {
@@ -115,7 +115,7 @@ fn what_is_refused_does_not_run_and_is_named(agent: Agent) {
     assert_nothing_is_left(&stage);
 }
 
-fn an_interrupt_cancels_the_turn_and_ends_all_tools(agent: Agent) {
+fn interrupt_cancels_turn_and_tools(agent: Agent) {
     let stage = Stage::new(agent, |_| move |_: &Asked| agent.shell(ENDLESS).usage(usage()));
     agent.trust(&stage.home(), &stage.root);
     let mut run = stage.speaks(&["--allow-all"]);

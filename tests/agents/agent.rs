@@ -289,7 +289,7 @@ impl Agent {
 }
 
 #[test]
-fn the_document_names_the_versions_that_are_tested() {
+fn document_names_the_tested_versions() {
     let document = include_str!("../../docs/agents.md");
     for agent in Agent::ALL {
         let row = format!("| {} | `{}` |", agent.version(), agent.name());

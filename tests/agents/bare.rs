@@ -14,15 +14,15 @@ use std::path::Path;
 use std::process::Stdio;
 
 on_every_agent! {
-    gate gate gate the_stage_answers_as_the_program_does
-    night night night a_tool_call_edits_a_real_file_and_the_stream_tells_of_it
-    gate gate night a_long_prompt_arrives_letter_for_letter
+    gate gate gate stage_answers_as_programs_do
+    night night night tool_call_edits_a_file
+    gate gate night long_prompts_arrive_whole
     night night night a_reader_reads_and_changes_nothing
 }
 
 const USAGE: Usage = Usage { input: 1000, cache_read: 40, cache_write: 0, output: 50, thinking: 7 };
 
-fn the_stage_answers_as_the_program_does(agent: Agent) {
+fn stage_answers_as_programs_do(agent: Agent) {
     let stage = Stage::new(agent, |_| |_| Reply::text("never"));
     for (question, answer) in agent.answers() {
         let program = agent.installed();
@@ -32,7 +32,7 @@ fn the_stage_answers_as_the_program_does(agent: Agent) {
     }
 }
 
-fn a_tool_call_edits_a_real_file_and_the_stream_tells_of_it(agent: Agent) {
+fn tool_call_edits_a_file(agent: Agent) {
     let stage = Stage::new(agent, |_| {
         move |asked| {
             if asked.tool_results().is_empty() {
@@ -58,7 +58,7 @@ fn a_tool_call_edits_a_real_file_and_the_stream_tells_of_it(agent: Agent) {
     assert!(stage.model.complaints().is_empty(), "{facts}");
 }
 
-fn a_long_prompt_arrives_letter_for_letter(agent: Agent) {
+fn long_prompts_arrive_whole(agent: Agent) {
     let stage = Stage::new(agent, |_| |_| Reply::text("Read."));
     let line = "$(touch pwned) `touch pwned` \"quotes\" 'and' \\ <tags> — ünïcödé\n\n";
     let short = line.trim_end().to_owned();

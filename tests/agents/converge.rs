@@ -6,7 +6,7 @@ use crate::stage::Stage;
 use scripted_model::{Asked, Reply};
 
 on_every_agent! {
-    night night night what_converge_appends_is_done_in_iterations_and_there_is_no_third_round
+    night night night converge_tasks_run_without_third_round
 }
 
 /// What `specify init` writes for Claude Code; every agent program can read it.
@@ -19,7 +19,7 @@ fn is_to_converge(asked: &Asked) -> bool {
     asked.body.to_string().contains("and carry out what it says, as if a person had typed")
 }
 
-fn what_converge_appends_is_done_in_iterations_and_there_is_no_third_round(agent: Agent) {
+fn converge_tasks_run_without_third_round(agent: Agent) {
     let stage = Stage::new(agent, |scene| {
         let skill = scene.project.join(SKILL);
         let (mut rounds, mut step) = (0, 0);

@@ -77,7 +77,7 @@ fn assert_sums(stage: &Stage, shares: &[Value]) {
 
 #[test]
 #[ignore = "nightly"]
-fn the_fallback_model_continues_after_three_iterations_that_a_busy_service_ended() {
+fn fallback_continues_after_three_busy_iterations() {
     Agent::Claude.play(|agent| {
         let books = Books::default();
         let own = books.clone();
@@ -110,7 +110,7 @@ fn the_fallback_model_continues_after_three_iterations_that_a_busy_service_ended
 
 #[test]
 #[ignore = "nightly"]
-fn at_a_usage_limit_the_model_continues_then_codex_and_the_first_choice_once_it_is_lifted() {
+fn usage_limit_falls_back_then_returns() {
     both(|| {
         let books = Books::default();
         let own = books.clone();
@@ -186,7 +186,7 @@ fn at_a_usage_limit_the_model_continues_then_codex_and_the_first_choice_once_it_
 
 #[test]
 #[ignore = "nightly"]
-fn where_all_are_at_a_limit_that_is_lifted_too_late_nobody_waits() {
+fn nobody_waits_for_late_limits() {
     both(|| {
         let (of_codex, of_claude) = (seconds() + 3600, seconds() + 7200);
         let mut stage = Stage::new(Agent::Claude, |_| {

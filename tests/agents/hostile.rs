@@ -11,7 +11,7 @@ use crate::stage::Stage;
 use serde_json::{Value, json};
 
 on_every_agent! {
-    gate gate night a_project_starts_nothing_and_tells_its_reader_nothing
+    gate gate night projects_start_nothing_and_stay_silent
 }
 
 /// What stands in each file that would speak to the reader.
@@ -121,7 +121,7 @@ fn trusted(stage: &Stage) {
     }
 }
 
-fn a_project_starts_nothing_and_tells_its_reader_nothing(agent: Agent) {
+fn projects_start_nothing_and_stay_silent(agent: Agent) {
     let stage = with_a_good_reader(agent);
     make_hostile(&stage);
     trusted(&stage);

@@ -9,7 +9,7 @@ use scripted_model::{Asked, Reply};
 use serde_json::json;
 
 #[test]
-fn claude_code_goes_on_when_the_limit_of_a_subscription_is_lifted() {
+fn claude_continues_after_its_limit() {
     Agent::Claude.play(|agent| {
         let stage = subscription(Stage::new(agent, |scene| {
             move |asked: &Asked| {
@@ -33,7 +33,7 @@ fn claude_code_goes_on_when_the_limit_of_a_subscription_is_lifted() {
 
 #[test]
 #[ignore = "nightly"]
-fn claude_code_tells_to_the_second_when_its_limit_is_lifted() {
+fn claude_tells_its_limit_to_seconds() {
     Agent::Claude.play(|agent| {
         let lifted = seconds() + 3600;
         let stage = subscription(Stage::new(agent, |_| move |_: &Asked| limit_of_claude(lifted)));
@@ -42,7 +42,7 @@ fn claude_code_tells_to_the_second_when_its_limit_is_lifted() {
 }
 
 #[test]
-fn codex_tells_to_the_minute_when_its_limit_is_lifted() {
+fn codex_tells_its_limit_to_minutes() {
     Agent::Codex.play(|agent| {
         let lifted = seconds() + 7200;
         let stage = Stage::new(agent, |_| {
@@ -58,7 +58,7 @@ fn codex_tells_to_the_minute_when_its_limit_is_lifted() {
 
 #[test]
 #[ignore = "nightly"]
-fn gemini_cli_is_waited_for_when_its_daily_quota_is_used_up() {
+fn gemini_daily_quota_is_awaited() {
     Agent::Gemini.play(|agent| {
         waited_for(agent, || {
             let quota = json!({

@@ -69,7 +69,7 @@ impl Place {
 
 #[test]
 #[ignore = "nightly"]
-fn a_short_night_of_claude_code_ends_done_and_every_token_is_counted() {
+fn short_claude_night_counts_all_tokens() {
     Agent::Claude.play(|agent| {
         let stage = Stage::new(agent, |scene| {
             let mut place = Place::default();

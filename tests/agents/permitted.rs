@@ -7,7 +7,7 @@ use crate::ralph::assert_nothing_is_left;
 use crate::stage::Stage;
 
 on_every_agent! {
-    night night night what_is_permitted_runs_and_what_is_forbidden_does_not
+    night night night only_permitted_tools_run
 }
 
 const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
@@ -57,7 +57,7 @@ fn cases(agent: Agent) -> &'static [Case] {
     }
 }
 
-fn what_is_permitted_runs_and_what_is_forbidden_does_not(agent: Agent) {
+fn only_permitted_tools_run(agent: Agent) {
     for (flags, tries, is_done) in cases(agent) {
         let stage = Stage::new(agent, |scene| {
             move |asked: &Asked| {

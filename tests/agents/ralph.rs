@@ -9,15 +9,15 @@ use serde_json::Value;
 use std::sync::Arc;
 
 on_every_agent! {
-    gate gate night a_denial_a_limit_an_interrupt_and_work
-    night night night five_iterations_edit_real_files_and_count_every_token
-    gate gate night a_session_that_goes_on_counts_each_token_once
-    night night night a_limit_of_the_service_is_survived
-    night night night an_error_of_the_service_is_survived
-    night night gate a_denied_tool_is_named_and_the_loop_goes_on
-    night night night a_wall_of_denials_ends_the_loop_by_name
-    night night night an_iteration_over_its_time_ends_with_all_its_tools
-    night night night an_interrupt_ends_the_agent_with_all_its_tools
+    gate gate night denial_limit_interrupt_and_work
+    night night night five_iterations_edit_and_count_tokens
+    gate gate night continued_session_counts_tokens_once
+    night night night loop_survives_a_service_limit
+    night night night loop_survives_a_service_error
+    night night gate denied_tool_is_named_and_passed
+    night night night wall_of_denials_ends_the_loop
+    night night night overdue_iteration_ends_with_its_tools
+    night night night interrupt_ends_agent_and_tools
 }
 
 const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
@@ -72,7 +72,7 @@ fn edit(scene: &Scene, iteration: usize) -> Reply {
 }
 
 /// Five iterations in three runs: the agent is denied a tool, is limited, is interrupted, and works twice.
-fn a_denial_a_limit_an_interrupt_and_work(agent: Agent) {
+fn denial_limit_interrupt_and_work(agent: Agent) {
     // Copilot calls every 429 a usage limit, which is no iteration.
     let refused = if agent == Agent::Copilot { out_of_order } else { limit };
     let stage = Stage::new(agent, |scene| {
@@ -138,7 +138,7 @@ fn a_denial_a_limit_an_interrupt_and_work(agent: Agent) {
     assert_nothing_is_left(&stage);
 }
 
-fn five_iterations_edit_real_files_and_count_every_token(agent: Agent) {
+fn five_iterations_edit_and_count_tokens(agent: Agent) {
     let stage = Stage::new(agent, |scene| iterations(scene, 5));
     let (code, _) = stage.ralph(&["--allow-all", "--max-iterations", "8"]).end();
     let facts = stage.facts();
@@ -162,7 +162,7 @@ fn five_iterations_edit_real_files_and_count_every_token(agent: Agent) {
     assert_nothing_is_left(&stage);
 }
 
-fn a_session_that_goes_on_counts_each_token_once(agent: Agent) {
+fn continued_session_counts_tokens_once(agent: Agent) {
     let stage = Stage::new(agent, |scene| iterations(scene, 3));
     let (code, _) = stage.ralph(&["--allow-all", "--continue-session"]).end();
     let facts = stage.facts();
@@ -182,7 +182,7 @@ fn a_session_that_goes_on_counts_each_token_once(agent: Agent) {
     assert_nothing_is_left(&stage);
 }
 
-fn a_limit_of_the_service_is_survived(agent: Agent) {
+fn loop_survives_a_service_limit(agent: Agent) {
     if agent == Agent::Copilot {
         // It calls every 429 a limit.
         return waited_for(agent, limit);
@@ -190,7 +190,7 @@ fn a_limit_of_the_service_is_survived(agent: Agent) {
     failing(agent, limit);
 }
 
-fn an_error_of_the_service_is_survived(agent: Agent) {
+fn loop_survives_a_service_error(agent: Agent) {
     failing(agent, out_of_order);
 }
 
@@ -228,7 +228,7 @@ fn failing(agent: Agent, failure: fn() -> Reply) {
     assert_nothing_is_left(&stage);
 }
 
-fn a_denied_tool_is_named_and_the_loop_goes_on(agent: Agent) {
+fn denied_tool_is_named_and_passed(agent: Agent) {
     let stage = Stage::new(agent, |scene| {
         move |asked: &Asked| {
             if scene.iterations_ended() > 0 {
@@ -259,7 +259,7 @@ fn a_denied_tool_is_named_and_the_loop_goes_on(agent: Agent) {
     assert_nothing_is_left(&stage);
 }
 
-fn a_wall_of_denials_ends_the_loop_by_name(agent: Agent) {
+fn wall_of_denials_ends_the_loop(agent: Agent) {
     let stage = Stage::new(agent, |scene| {
         move |asked: &Asked| {
             let reply =
@@ -290,7 +290,7 @@ fn unwanted(scene: &Scene) -> Reply {
     scene.agent.shell("echo no > denied.txt")
 }
 
-fn an_iteration_over_its_time_ends_with_all_its_tools(agent: Agent) {
+fn overdue_iteration_ends_with_its_tools(agent: Agent) {
     // How long a program takes to its first tool depends on the machine, so a time that was too short is doubled.
     let mut seconds = if matches!(agent.name(), "claude" | "codex") { 3 } else { 12 };
     loop {
@@ -322,7 +322,7 @@ fn an_iteration_over_its_time_ends_with_all_its_tools(agent: Agent) {
     }
 }
 
-fn an_interrupt_ends_the_agent_with_all_its_tools(agent: Agent) {
+fn interrupt_ends_agent_and_tools(agent: Agent) {
     let stage =
         Stage::new(agent, |_| move |asked: &Asked| agent.shell(ENDLESS).usage(usage(asked)));
     let mut run = stage.ralph(&["--allow-all"]);

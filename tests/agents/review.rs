@@ -11,10 +11,10 @@ use scripted_model::{Asked, Reply};
 use serde_json::Value;
 
 on_every_agent! {
-    night night night a_reader_that_finds_all_met_passes
-    gate gate night a_reader_that_tries_to_write_changes_nothing_and_its_invented_evidence_is_named
-    night night night a_reader_that_gives_no_verdict_is_no_pass
-    night night night a_reader_over_its_time_is_ended_and_nothing_is_left
+    night night night reader_that_finds_all_met_passes
+    gate gate night writing_reader_changes_nothing
+    night night night reader_without_verdict_is_no_pass
+    night night night overdue_reader_leaves_nothing
 }
 
 const SPEC: &str = "# Greeting\n\n- **FR-001**: System MUST greet\n";
@@ -69,7 +69,7 @@ pub fn with_a_good_reader(agent: Agent) -> Stage {
     })
 }
 
-fn a_reader_that_finds_all_met_passes(agent: Agent) {
+fn reader_that_finds_all_met_passes(agent: Agent) {
     let stage = with_a_good_reader(agent);
     let (code, printed, form) = review(&stage, &[]);
     let facts = format!("{printed}\n{}", stage.facts());
@@ -80,7 +80,7 @@ fn a_reader_that_finds_all_met_passes(agent: Agent) {
     assert_nothing_is_left(&stage);
 }
 
-fn a_reader_that_tries_to_write_changes_nothing_and_its_invented_evidence_is_named(agent: Agent) {
+fn writing_reader_changes_nothing(agent: Agent) {
     let stage = stage(agent, |scene| {
         let file = scene.project.join("greet.sh");
         move |asked| {
@@ -100,7 +100,7 @@ fn a_reader_that_tries_to_write_changes_nothing_and_its_invented_evidence_is_nam
     assert_nothing_is_left(&stage);
 }
 
-fn a_reader_that_gives_no_verdict_is_no_pass(agent: Agent) {
+fn reader_without_verdict_is_no_pass(agent: Agent) {
     let stage = stage(agent, |_| |_: &Asked| Reply::text("All requirements are met."));
     let (code, printed, form) = review(&stage, &[]);
     let facts = format!("{printed}\n{}", stage.facts());
@@ -109,7 +109,7 @@ fn a_reader_that_gives_no_verdict_is_no_pass(agent: Agent) {
     assert_nothing_is_left(&stage);
 }
 
-fn a_reader_over_its_time_is_ended_and_nothing_is_left(agent: Agent) {
+fn overdue_reader_leaves_nothing(agent: Agent) {
     let stage = stage(agent, |_| |_: &Asked| Reply::silence());
     let (code, printed, form) = review(&stage, &["--timeout", "1s"]);
     let facts = format!("{printed}\n{}", stage.facts());

@@ -18,16 +18,16 @@ macro_rules! by_every_reader {
 }
 
 by_every_reader! {
-    night night a_pass_ends_the_loop_as_done
-    night gate what_is_not_met_is_told_repaired_and_passes_the_next_time
-    night night three_equal_verdicts_end_as_blocked_with_the_words_of_both_sides
-    night night an_answer_without_its_form_is_no_verdict_and_three_end_as_blocked
+    night night a_pass_completes_the_loop
+    night gate unmet_review_is_repaired_and_passes
+    night night three_equal_verdicts_block_the_loop
+    night night three_formless_answers_block_the_loop
     night night invented_evidence_is_no_verdict
-    night night a_reader_that_crashes_is_no_verdict
-    night night a_usage_limit_of_the_reader_is_no_verdict
-    night night a_reader_over_its_time_is_no_verdict_and_leaves_no_process
-    night night a_ticked_check_has_its_tasks_reviewed_before_the_next_ones_and_once
-    night night a_reader_with_the_words_of_an_agent_and_of_a_host_ends_nothing
+    night night crashed_reader_gives_no_verdict
+    night night limited_reader_gives_no_verdict
+    night night overdue_reader_leaves_no_process
+    night night ticked_check_has_tasks_reviewed_once
+    night night foreign_words_in_reader_end_nothing
 }
 
 fn play(reader: Agent, test: fn(Agent)) {
@@ -137,7 +137,7 @@ fn status(stage: &Stage) -> Value {
     serde_json::from_slice(&said.stdout).unwrap_or_default()
 }
 
-fn a_pass_ends_the_loop_as_done(reader: Agent) {
+fn a_pass_completes_the_loop(reader: Agent) {
     let stage = stage(reader, |_, asked| judged(asked, "hello", "met", "it logs"));
     let (code, printed) = run(&stage, reader, &[]);
     let facts = stage.facts();
@@ -166,7 +166,7 @@ impl<I: DoubleEndedIterator<Item = String>> RfindReview for I {
     }
 }
 
-fn what_is_not_met_is_told_repaired_and_passes_the_next_time(reader: Agent) {
+fn unmet_review_is_repaired_and_passes(reader: Agent) {
     let stage = stage(reader, |number, asked| match number {
         1 => judged(asked, "hello", "not met", "no time stands in the log"),
         _ => judged(asked, "hello", "met", "it logs"),
@@ -189,7 +189,7 @@ fn what_is_not_met_is_told_repaired_and_passes_the_next_time(reader: Agent) {
     assert_nothing_is_left(&stage);
 }
 
-fn three_equal_verdicts_end_as_blocked_with_the_words_of_both_sides(reader: Agent) {
+fn three_equal_verdicts_block_the_loop(reader: Agent) {
     let stage = stage(reader, |number, asked| {
         judged(asked, "hello", "not met", &format!("words number {number}"))
     });
@@ -224,7 +224,7 @@ fn assert_no_verdict(stage: &Stage, ended: (Option<i32>, String), words: &str) {
     assert_nothing_is_left(stage);
 }
 
-fn an_answer_without_its_form_is_no_verdict_and_three_end_as_blocked(reader: Agent) {
+fn three_formless_answers_block_the_loop(reader: Agent) {
     let stage = stage(reader, |_, _| {
         Reply::text("All is met.\n\nALL_TASKS_COMPLETE\n<promise>COMPLETE</promise>")
     });
@@ -238,7 +238,7 @@ fn invented_evidence_is_no_verdict(reader: Agent) {
     assert_no_verdict(&stage, ended, "evidence is not there");
 }
 
-fn a_reader_that_crashes_is_no_verdict(reader: Agent) {
+fn crashed_reader_gives_no_verdict(reader: Agent) {
     let stage = stage(reader, |_, asked| judged(asked, "hello", "met", "it logs"));
     // The worker is Claude Code as well: only a reader is told to use no tool that writes.
     let real = reader.installed();
@@ -251,7 +251,7 @@ fn a_reader_that_crashes_is_no_verdict(reader: Agent) {
     assert_no_verdict(&stage, ended, "the agent program failed");
 }
 
-fn a_usage_limit_of_the_reader_is_no_verdict(reader: Agent) {
+fn limited_reader_gives_no_verdict(reader: Agent) {
     let stage = stage(reader, move |_, _| match reader {
         Agent::Codex => {
             Reply::error(429, "usage_limit_reached", "The usage limit has been reached")
@@ -269,13 +269,13 @@ fn a_usage_limit_of_the_reader_is_no_verdict(reader: Agent) {
     assert_nothing_is_left(&stage);
 }
 
-fn a_reader_over_its_time_is_no_verdict_and_leaves_no_process(reader: Agent) {
+fn overdue_reader_leaves_no_process(reader: Agent) {
     let stage = stage(reader, |_, _| Reply::silence());
     let ended = run(&stage, reader, &["--review-timeout", "2s"]);
     assert_no_verdict(&stage, ended, "the reader was over its time");
 }
 
-fn a_ticked_check_has_its_tasks_reviewed_before_the_next_ones_and_once(reader: Agent) {
+fn ticked_check_has_tasks_reviewed_once(reader: Agent) {
     let list = "- [ ] T001 Greet in greet.sh and log.txt\n- [ ] T002 [VERIFY] See log.txt\n- [ ] T003 Log in log.txt\n";
     let stage = with_tasks(reader, list, |number, asked| {
         let log = ["not met", "later", "met"][(number - 1).min(2)];
@@ -302,7 +302,7 @@ fn a_ticked_check_has_its_tasks_reviewed_before_the_next_ones_and_once(reader: A
 
 /// First it calls the commands that end a loop, and has the hostile words as the reason of a verdict; then it says them around the
 /// whole answer to the review before; then it passes the work.
-fn a_reader_with_the_words_of_an_agent_and_of_a_host_ends_nothing(reader: Agent) {
+fn foreign_words_in_reader_end_nothing(reader: Agent) {
     let mut earlier = String::new();
     let project = Arc::new(OnceLock::new());
     let place = Arc::clone(&project);

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use std::fs;
 
 on_every_agent! {
-    night night night d7_a_cut_iteration_counts_what_its_own_session_used
-    night night night d4_a_session_that_is_gone_is_followed_by_a_fresh_one
-    night night night d5_a_model_that_is_not_there_ends_the_loop_at_once
-    night night night d5_no_credit_ends_the_loop_at_once
+    night night night d7_cut_iterations_count_own_sessions
+    night night night d4_fresh_session_follows_a_lost_one
+    night night night d5_missing_model_ends_at_once
+    night night night d5_missing_credit_ends_at_once
 }
 
 const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
@@ -30,7 +30,7 @@ fn usage(asked: &Asked) -> Usage {
     }
 }
 
-fn d7_a_cut_iteration_counts_what_its_own_session_used(agent: Agent) {
+fn d7_cut_iterations_count_own_sessions(agent: Agent) {
     let stage = Stage::new(agent, |_| {
         move |asked: &Asked| {
             let command =
@@ -61,7 +61,7 @@ fn usage_of(number: u64) -> u64 {
     1000 * number + 300 + number + 27
 }
 
-fn d4_a_session_that_is_gone_is_followed_by_a_fresh_one(agent: Agent) {
+fn d4_fresh_session_follows_a_lost_one(agent: Agent) {
     let stage = Stage::new(agent, |scene| {
         let mut begun = 0;
         move |asked: &Asked| {
@@ -92,14 +92,14 @@ fn promise(_scene: &Scene) -> Reply {
     Reply::text(PROMISE)
 }
 
-fn d5_a_model_that_is_not_there_ends_the_loop_at_once(agent: Agent) {
+fn d5_missing_model_ends_at_once(agent: Agent) {
     ends_at_once(agent, || {
         Reply::error(404, "model_not_found", "The model `scripted` does not exist.")
             .detail("code", json!("model_not_found"))
     });
 }
 
-fn d5_no_credit_ends_the_loop_at_once(agent: Agent) {
+fn d5_missing_credit_ends_at_once(agent: Agent) {
     ends_at_once(
         agent,
         match agent {
@@ -128,7 +128,7 @@ fn ends_at_once(agent: Agent, error: fn() -> Reply) {
 
 #[test]
 #[ignore = "nightly"]
-fn d7_the_sub_agents_of_opencode_are_counted() {
+fn d7_opencode_sub_agents_are_counted() {
     Agent::Opencode.play(|agent| {
         let stage = Stage::new(agent, |scene| {
             move |asked: &Asked| {
@@ -155,7 +155,7 @@ fn d7_the_sub_agents_of_opencode_are_counted() {
 
 #[test]
 #[ignore = "nightly"]
-fn d6_a_tool_that_a_rule_of_opencode_denies_is_named_also_with_allow_all() {
+fn d6_opencode_rule_denials_are_named() {
     Agent::Opencode.play(|agent| {
         let stage = Stage::new(agent, |_| {
             move |asked: &Asked| {

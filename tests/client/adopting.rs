@@ -14,8 +14,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 on_every_client! {
-    gate night a_loop_left_behind_goes_on_in_a_new_session
-    night night an_agent_takes_a_loop_over_with_spool_adopt
+    gate night left_loop_moves_on
+    night night agent_adopts_a_loop
 }
 
 const OLD: &str = "11111111-2222-4333-8444-555555555555";
@@ -106,7 +106,7 @@ fn asking(client: &Client, model: &ScriptedModel) -> Client {
     client.clone().variable("ANTHROPIC_BASE_URL", model.url())
 }
 
-fn a_loop_left_behind_goes_on_in_a_new_session(version: &str) {
+fn left_loop_moves_on(version: &str) {
     let project = Project::new();
     let client = left_behind(version, &project);
     let model = ScriptedModel::playing(vec![
@@ -153,7 +153,7 @@ fn a_loop_left_behind_goes_on_in_a_new_session(version: &str) {
     assert_eq!(record(&client, OLD)["untold"], false);
 }
 
-fn an_agent_takes_a_loop_over_with_spool_adopt(version: &str) {
+fn agent_adopts_a_loop(version: &str) {
     let project = Project::new();
     let client = left_behind(version, &project);
     let model = ScriptedModel::playing(vec![

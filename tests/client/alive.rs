@@ -10,7 +10,7 @@ use std::process::Command;
 on_every_client! {
     night night a_closed_terminal_is_seen
     gate night a_killed_client_is_seen
-    night night a_permission_prompt_is_shown_to_whoever_looks
+    night night permission_prompt_is_shown
 }
 
 /// What the report has of the only loop.
@@ -64,7 +64,7 @@ fn a_killed_client_is_seen(version: &str) {
     });
 }
 
-fn a_permission_prompt_is_shown_to_whoever_looks(version: &str) {
+fn permission_prompt_is_shown(version: &str) {
     if !tmux_is_there() {
         return;
     }

@@ -6,11 +6,11 @@ use scripted_model::{Reply, ScriptedModel};
 use std::fs;
 
 on_every_client! {
-    night night a_command_that_cannot_start_says_what_to_do_and_arms_nothing
-    night night status_prints_the_report_and_spends_no_request
+    night night unstartable_command_arms_nothing
+    night night status_spends_no_request
 }
 
-fn a_command_that_cannot_start_says_what_to_do_and_arms_nothing(version: &str) {
+fn unstartable_command_arms_nothing(version: &str) {
     let bare = Project::new();
     let empty = Project::new();
     empty.write(".specify/memory/constitution.md", "Be kind.\n");
@@ -49,7 +49,7 @@ fn a_command_that_cannot_start_says_what_to_do_and_arms_nothing(version: &str) {
     }
 }
 
-fn status_prints_the_report_and_spends_no_request(version: &str) {
+fn status_spends_no_request(version: &str) {
     let workshop = Workshop::with_tasks(3);
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));

@@ -42,7 +42,7 @@ fn band(screen: &str) -> Option<&str> {
     screen.lines().find(|line| line.starts_with("001-long-list "))
 }
 
-fn the_loop_is_seen_while_the_agent_works(columns: u16) {
+fn working_loop_is_seen(columns: u16) {
     let Some(AtWork { workshop, model, go, terminal }) = at_work("2.1.332", columns) else {
         return;
     };
@@ -80,18 +80,18 @@ fn the_loop_is_seen_while_the_agent_works(columns: u16) {
 }
 
 #[test]
-fn at_80_columns_the_loop_is_seen_while_the_agent_works() {
-    the_loop_is_seen_while_the_agent_works(80);
+fn loop_shows_at_80_columns() {
+    working_loop_is_seen(80);
 }
 
 #[test]
 #[ignore = "nightly"]
-fn at_120_columns_the_loop_is_seen_while_the_agent_works() {
-    the_loop_is_seen_while_the_agent_works(120);
+fn loop_shows_at_120_columns() {
+    working_loop_is_seen(120);
 }
 
 #[test]
-fn a_client_without_function_hooks_runs_the_loop_all_the_same() {
+fn client_without_function_hooks_loops() {
     let Some(AtWork { workshop, model, go, terminal }) = at_work("2.1.143", 80) else {
         return;
     };

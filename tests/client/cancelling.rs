@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 
 on_every_client! {
-    night night cancel_in_a_resumed_session_ends_the_loop_for_good
-    gate night the_agents_own_shell_finds_spool_and_cancels
-    night night a_cancel_from_another_terminal_ends_the_loop_at_the_next_stop
+    night night resumed_cancel_ends_for_good
+    gate night agent_shell_cancels
+    night night terminal_cancel_ends_next_stop
 }
 
-fn cancel_in_a_resumed_session_ends_the_loop_for_good(version: &str) {
+fn resumed_cancel_ends_for_good(version: &str) {
     let workshop = Workshop::with_tasks(5);
     let worker = workshop.worker();
     let broken = Arc::new(AtomicBool::new(true));
@@ -52,7 +52,7 @@ fn cancel_in_a_resumed_session_ends_the_loop_for_good(version: &str) {
     assert_cancelled(&workshop, 1);
 }
 
-fn the_agents_own_shell_finds_spool_and_cancels(version: &str) {
+fn agent_shell_cancels(version: &str) {
     let workshop = Workshop::with_tasks(5);
     let worker = workshop.worker();
     let state = Workshop::in_feature(STATE);
@@ -87,7 +87,7 @@ fn the_agents_own_shell_finds_spool_and_cancels(version: &str) {
     assert_eq!(workshop.verdicts(), ["continue", "end cancelled"]);
 }
 
-fn a_cancel_from_another_terminal_ends_the_loop_at_the_next_stop(version: &str) {
+fn terminal_cancel_ends_next_stop(version: &str) {
     let workshop = Arc::new(Workshop::with_tasks(5));
     let worker = workshop.worker();
     let terminal = Arc::clone(&workshop);

@@ -7,14 +7,14 @@ use std::fs;
 use std::path::Path;
 
 on_every_client! {
-    night night a_checkout_finds_the_installed_programs_and_loops
+    night night checkout_finds_programs_and_loops
 }
 
 /// A path without our programs, wherever the tests run.
 const PLAIN_PATH: &str = "/usr/bin:/bin";
 
 /// Where `spool setup` puts the programs comes first, whatever is built in the checkout.
-fn a_checkout_finds_the_installed_programs_and_loops(version: &str) {
+fn checkout_finds_programs_and_loops(version: &str) {
     let workshop = Workshop::with_tasks(3);
     let data = workshop.project.path().join("data");
     fs::create_dir_all(data.join("ralph-speckit/bin")).expect("a folder");

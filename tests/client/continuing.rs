@@ -5,10 +5,10 @@ use crate::workshop::Workshop;
 use scripted_model::ScriptedModel;
 
 on_every_client! {
-    gate gate twenty_stops_reach_the_model_once_each
+    gate gate twenty_stops_reach_model_once
 }
 
-fn twenty_stops_reach_the_model_once_each(version: &str) {
+fn twenty_stops_reach_model_once(version: &str) {
     let workshop = Workshop::with_tasks(21);
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));

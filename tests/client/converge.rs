@@ -7,8 +7,8 @@ use scripted_model::{Asked, Reply, ScriptedModel};
 use serde_json::json;
 
 on_every_client! {
-    night night what_converge_appends_is_done_before_the_end_and_there_is_no_third_round
-    night night a_command_of_an_older_spec_kit_that_changes_nothing_has_passed_once_it_was_asked_for
+    night night converge_tasks_come_before_end
+    night night older_converge_passes_once_asked
 }
 
 /// What `specify init` writes for Claude Code.
@@ -75,7 +75,7 @@ fn assert_launched_twice(model: &ScriptedModel, requests: usize, name: &str) {
     assert!(text.contains("APPEND-ONLY, NEVER REWRITE"), "{text}");
 }
 
-fn what_converge_appends_is_done_before_the_end_and_there_is_no_third_round(version: &str) {
+fn converge_tasks_come_before_end(version: &str) {
     let workshop = demo();
     workshop.project.write(".claude/skills/speckit-converge/SKILL.md", CONVERGE);
     let done = || stops("All is done.\n\nALL_TASKS_COMPLETE");
@@ -113,9 +113,7 @@ fn what_converge_appends_is_done_before_the_end_and_there_is_no_third_round(vers
     assert!(told.contains(words), "{told}");
 }
 
-fn a_command_of_an_older_spec_kit_that_changes_nothing_has_passed_once_it_was_asked_for(
-    version: &str,
-) {
+fn older_converge_passes_once_asked(version: &str) {
     let workshop = demo();
     workshop.project.write(".claude/commands/speckit.converge.md", CONVERGE);
     let (run, model) = plays(

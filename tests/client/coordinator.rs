@@ -12,9 +12,9 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 on_every_client! {
-    night night a_feature_of_the_spec_kit_template_is_coordinated_to_its_end
-    night night a_task_that_always_fails_ends_the_loop_within_its_limit
-    night night an_agent_that_needs_a_person_ends_the_loop_at_once
+    night night template_feature_reaches_its_end
+    night night failing_task_ends_the_loop
+    night night needing_agent_ends_at_once
 }
 
 const FOLDER: &str = "specs/001-user-login";
@@ -218,7 +218,7 @@ fn status(project: &Project) -> Value {
     report["features"][0].clone()
 }
 
-fn a_feature_of_the_spec_kit_template_is_coordinated_to_its_end(version: &str) {
+fn template_feature_reaches_its_end(version: &str) {
     let project = spec_kit_project();
     // One repair for each original, set in a state file that an older tool has left.
     project.write(
@@ -292,7 +292,7 @@ fn told_once(run: &ClientRun) -> String {
     told[0].to_owned()
 }
 
-fn a_task_that_always_fails_ends_the_loop_within_its_limit(version: &str) {
+fn failing_task_ends_the_loop(version: &str) {
     let fail = "spool task fail T001 'the compiler is missing'";
     let (project, run) =
         played(version, "/speckit:implement --max-task-iterations 3", &[fail, fail, fail]);
@@ -306,7 +306,7 @@ fn a_task_that_always_fails_ends_the_loop_within_its_limit(version: &str) {
     assert!(journal.iter().any(|entry| entry["reason"] == "task_failed"), "{journal:#?}");
 }
 
-fn an_agent_that_needs_a_person_ends_the_loop_at_once(version: &str) {
+fn needing_agent_ends_at_once(version: &str) {
     let (project, run) =
         played(version, "/speckit:implement", &["spool task block 'put the API key into .env'"]);
     let told = told_once(&run);

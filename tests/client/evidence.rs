@@ -7,11 +7,11 @@ use scripted_model::{Reply, ScriptedModel};
 const SETTINGS: &str = ".claude/ralph-speckit.local.md";
 
 on_every_client! {
-    night night a_failing_check_sends_the_finished_agent_back_with_what_it_printed
-    night night a_loop_that_is_switched_off_holds_nobody
+    night night failing_check_sends_output_back
+    night night switched_off_loop_holds_nobody
 }
 
-fn a_failing_check_sends_the_finished_agent_back_with_what_it_printed(version: &str) {
+fn failing_check_sends_output_back(version: &str) {
     let workshop = Workshop::with_tasks(1);
     let check = "cat out/proof || { echo the proof is missing; exit 3; }";
     workshop.project.write("check.sh", &format!("{check}\n"));
@@ -39,7 +39,7 @@ fn a_failing_check_sends_the_finished_agent_back_with_what_it_printed(version: &
     assert_eq!(model.complaints(), [""; 0]);
 }
 
-fn a_loop_that_is_switched_off_holds_nobody(version: &str) {
+fn switched_off_loop_holds_nobody(version: &str) {
     let workshop = Workshop::with_tasks(3);
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| match asked.number {

@@ -6,11 +6,11 @@ use scripted_model::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
 on_every_client! {
-    gate night a_compaction_in_the_middle_of_the_loop_loses_nothing
-    night night an_agent_that_wanders_into_a_project_inside_the_project_keeps_its_loop
+    gate night compaction_loses_nothing
+    night night wandering_agent_keeps_its_loop
 }
 
-fn a_compaction_in_the_middle_of_the_loop_loses_nothing(version: &str) {
+fn compaction_loses_nothing(version: &str) {
     let workshop = Workshop::with_tasks(6);
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| {
@@ -46,7 +46,7 @@ fn a_compaction_in_the_middle_of_the_loop_loses_nothing(version: &str) {
     assert_eq!(model.complaints(), [""; 0]);
 }
 
-fn an_agent_that_wanders_into_a_project_inside_the_project_keeps_its_loop(version: &str) {
+fn wandering_agent_keeps_its_loop(version: &str) {
     let workshop = Workshop::with_tasks(3);
     workshop.project.write("inner/.specify/.current-feature", "002-inner\n");
     let list = "- [x] T001 All that there was\n";

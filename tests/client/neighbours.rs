@@ -7,10 +7,10 @@ use std::sync::mpsc::channel;
 use std::thread;
 
 on_every_client! {
-    gate night a_second_session_is_never_held_while_the_first_one_loops
+    gate night second_session_is_never_held
 }
 
-fn a_second_session_is_never_held_while_the_first_one_loops(version: &str) {
+fn second_session_is_never_held(version: &str) {
     let workshop = Workshop::with_tasks(4);
     let worker = workshop.worker();
     let (second_is_gone, wait_for_second) = channel();

@@ -11,13 +11,13 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 on_every_client! {
-    gate night the_assembled_plugin_and_the_checkout_are_valid
-    night night a_checkout_with_manifests_at_the_top_level_too_installs
-    night night setup_leaves_an_enabled_plugin_and_remove_leaves_nothing
-    gate night the_stop_hook_of_an_installed_plugin_fires
-    night night a_plain_checkout_finds_the_installed_program_and_is_started_for_our_commands_only
-    night night a_plain_checkout_without_programs_says_once_how_to_install
-    gate night commands_may_ask_spool_without_asking_and_nothing_else
+    gate night plugin_and_checkout_are_valid
+    night night top_level_checkout_installs
+    night night setup_enables_and_remove_clears
+    gate night installed_stop_hook_fires
+    night night checkout_finds_installed_program
+    night night checkout_without_programs_says_once
+    gate night commands_ask_spool_alone
 }
 
 const SPOOL: &str = env!("CARGO_BIN_EXE_spool");
@@ -125,7 +125,7 @@ pub fn assert_valid(home: &Home, version: &str, folder: &Path) {
     }
 }
 
-fn the_assembled_plugin_and_the_checkout_are_valid(version: &str) {
+fn plugin_and_checkout_are_valid(version: &str) {
     let home = Home::new(version);
     let built = home.path().join("plugin");
     home.spool(&["plugin", "build", built.to_str().unwrap()]);
@@ -134,7 +134,7 @@ fn the_assembled_plugin_and_the_checkout_are_valid(version: &str) {
     }
 }
 
-fn a_checkout_with_manifests_at_the_top_level_too_installs(version: &str) {
+fn top_level_checkout_installs(version: &str) {
     let home = Home::new(version);
     let place = Project::new();
     let folder = checkout(&place);
@@ -154,7 +154,7 @@ fn a_checkout_with_manifests_at_the_top_level_too_installs(version: &str) {
     assert_eq!((&plugins[0]["enabled"], plugins[0].get("errors")), (&json!(true), None));
 }
 
-fn setup_leaves_an_enabled_plugin_and_remove_leaves_nothing(version: &str) {
+fn setup_enables_and_remove_clears(version: &str) {
     let home = Home::new(version);
     // What the client makes of an empty home by itself is not ours.
     assert_eq!(home.plugins(), json!([]));
@@ -189,7 +189,7 @@ fn setup_leaves_an_enabled_plugin_and_remove_leaves_nothing(version: &str) {
     }
 }
 
-fn the_stop_hook_of_an_installed_plugin_fires(version: &str) {
+fn installed_stop_hook_fires(version: &str) {
     let home = Home::new(version);
     home.spool(&["setup"]);
     let project = Project::new();
@@ -246,9 +246,7 @@ fn checkout(project: &Project) -> PathBuf {
     project.path().join("check out")
 }
 
-fn a_plain_checkout_finds_the_installed_program_and_is_started_for_our_commands_only(
-    version: &str,
-) {
+fn checkout_finds_installed_program(version: &str) {
     let home = Home::new(version);
     let place = Project::new();
     let project = Project::new();
@@ -297,7 +295,7 @@ fn a_plain_checkout_finds_the_installed_program_and_is_started_for_our_commands_
     assert!(!project.path().join("x").exists());
 }
 
-fn a_plain_checkout_without_programs_says_once_how_to_install(version: &str) {
+fn checkout_without_programs_says_once(version: &str) {
     let home = Home::new(version);
     let place = Project::new();
     let project = Project::new();
@@ -318,7 +316,7 @@ fn a_plain_checkout_without_programs_says_once_how_to_install(version: &str) {
     assert_eq!(told(), [""; 0]);
 }
 
-fn commands_may_ask_spool_without_asking_and_nothing_else(version: &str) {
+fn commands_ask_spool_alone(version: &str) {
     let home = Home::new(version);
     let place = Project::new();
     let project = Project::new();

@@ -8,9 +8,9 @@ use std::sync::Arc;
 const SESSION: &str = "31111111-2222-4333-8444-555555555555";
 
 on_every_client! {
-    gate night a_paused_loop_lets_the_agent_stop_and_goes_on_when_asked
-    night night a_paused_loop_of_a_feature_goes_on_when_asked
-    night night a_cancel_from_another_terminal_in_the_middle_of_a_turn_ends_a_ralph_loop
+    gate night paused_loop_goes_on_asked
+    night night paused_feature_goes_on_asked
+    night night terminal_cancel_ends_mid_turn
 }
 
 /// An agent that works and stops; in this request a person says something to `spool` in a terminal.
@@ -34,7 +34,7 @@ fn agent(
     model.expect("a model")
 }
 
-fn a_paused_loop_lets_the_agent_stop_and_goes_on_when_asked(version: &str) {
+fn paused_loop_goes_on_asked(version: &str) {
     let workshop = Arc::new(Workshop::with_tasks(1));
     let model = agent(&workshop, 4, &["pause"]);
     let client = workshop.client(version, &model);
@@ -66,7 +66,7 @@ fn a_paused_loop_lets_the_agent_stop_and_goes_on_when_asked(version: &str) {
     assert_eq!(events, ["armed", "stop", "paused", "stop", "stop", "resumed", "stop"]);
 }
 
-fn a_paused_loop_of_a_feature_goes_on_when_asked(version: &str) {
+fn paused_feature_goes_on_asked(version: &str) {
     let workshop = Arc::new(Workshop::with_tasks(3));
     let (worker, terminal) = (workshop.worker(), Arc::clone(&workshop));
     let model = ScriptedModel::start(move |asked| {
@@ -91,7 +91,7 @@ fn a_paused_loop_of_a_feature_goes_on_when_asked(version: &str) {
     assert_eq!(model.complaints(), [""; 0]);
 }
 
-fn a_cancel_from_another_terminal_in_the_middle_of_a_turn_ends_a_ralph_loop(version: &str) {
+fn terminal_cancel_ends_mid_turn(version: &str) {
     let workshop = Arc::new(Workshop::with_tasks(1));
     let model = agent(&workshop, 3, &["cancel"]);
     let client = workshop.client(version, &model);

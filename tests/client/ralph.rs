@@ -11,17 +11,17 @@ use std::thread;
 use std::time::Duration;
 
 on_every_client! {
-    night night forty_iterations_end_with_a_promise_after_real_work
-    gate night a_promise_without_work_is_refused_and_then_earned
-    night night a_lie_ends_on_the_agents_word_alone
+    night night forty_iterations_end_promised
+    gate night promise_is_earned_by_work
+    night night lie_ends_on_word_alone
     gate night a_failing_check_turns_green
-    night night a_check_of_a_minute_does_not_lose_its_answer
+    night night long_check_keeps_its_answer
     night night three_iterations_at_most
-    night night a_cancel_in_the_middle_ends_the_loop
-    gate night a_task_arrives_letter_for_letter_and_runs_nothing
-    night night two_sessions_loop_side_by_side_in_one_folder
-    night night an_agent_that_only_talks_is_let_go_before_the_clients_cap
-    night night an_agent_that_needs_a_person_ends_the_loop
+    night night cancel_ends_midway
+    gate night task_arrives_whole_unrun
+    night night two_sessions_share_a_folder
+    night night talking_agent_precedes_client_cap
+    night night needing_agent_ends_the_loop
     gate night a_mistyped_flag_costs_no_token
 }
 
@@ -81,7 +81,7 @@ fn told(run: &ClientRun) -> String {
     run.system_messages("Stop").last().map(|line| (*line).to_owned()).unwrap_or_default()
 }
 
-fn forty_iterations_end_with_a_promise_after_real_work(version: &str) {
+fn forty_iterations_end_promised(version: &str) {
     let project = Project::new();
     let mut done = 0;
     let model = ScriptedModel::start(move |asked| {
@@ -106,7 +106,7 @@ fn forty_iterations_end_with_a_promise_after_real_work(version: &str) {
     assert_eq!(model.complaints(), [""; 0]);
 }
 
-fn a_promise_without_work_is_refused_and_then_earned(version: &str) {
+fn promise_is_earned_by_work(version: &str) {
     let project = Project::new();
     let model = ScriptedModel::playing(vec![
         Reply::text(PROMISE),
@@ -128,7 +128,7 @@ fn a_promise_without_work_is_refused_and_then_earned(version: &str) {
     assert_eq!(verdicts(&project), ["continue", "end completed"]);
 }
 
-fn a_lie_ends_on_the_agents_word_alone(version: &str) {
+fn lie_ends_on_word_alone(version: &str) {
     let project = Project::new();
     let model = ScriptedModel::playing(vec![
         shell("true"),
@@ -174,7 +174,7 @@ fn a_failing_check_turns_green(version: &str) {
 }
 
 /// A hook has 60 seconds where nothing else is said; what it answers after that is lost.
-fn a_check_of_a_minute_does_not_lose_its_answer(version: &str) {
+fn long_check_keeps_its_answer(version: &str) {
     let project = Project::new();
     let model = ScriptedModel::playing(vec![
         Reply::text("It is made."),
@@ -213,7 +213,7 @@ fn three_iterations_at_most(version: &str) {
     assert_eq!(verdicts(&project), ["continue", "continue", "end max_iters"]);
 }
 
-fn a_cancel_in_the_middle_ends_the_loop(version: &str) {
+fn cancel_ends_midway(version: &str) {
     const SESSION: &str = "21111111-2222-4333-8444-555555555555";
     let project = Project::new();
     let model = ScriptedModel::start(|asked| match asked.number {
@@ -237,7 +237,7 @@ fn a_cancel_in_the_middle_ends_the_loop(version: &str) {
     assert_eq!(verdicts(&project), ["continue", "continue", "end cancelled"]);
 }
 
-fn a_task_arrives_letter_for_letter_and_runs_nothing(version: &str) {
+fn task_arrives_whole_unrun(version: &str) {
     let task =
         "Say \"it's $(touch pwned)\" and `touch pwned`\n---\nkey: 'value' -- $& \\1 \u{1f600}";
     let project = Project::new();
@@ -266,7 +266,7 @@ pub fn assert_repeats(feedback: &str, task: &str) {
     assert_eq!(told, task);
 }
 
-fn two_sessions_loop_side_by_side_in_one_folder(version: &str) {
+fn two_sessions_share_a_folder(version: &str) {
     let project = Project::new();
     // Each of them waits in its third request until the other one is there.
     let (one_is_there, wait_for_one) = channel();
@@ -319,7 +319,7 @@ fn two_sessions_loop_side_by_side_in_one_folder(version: &str) {
     });
 }
 
-fn an_agent_that_only_talks_is_let_go_before_the_clients_cap(version: &str) {
+fn talking_agent_precedes_client_cap(version: &str) {
     let project = Project::new();
     let model = ScriptedModel::playing(vec![Reply::text("Shall I begin?")]).expect("a model");
     let run = with_plugin(version, &project, &model);
@@ -331,7 +331,7 @@ fn an_agent_that_only_talks_is_let_go_before_the_clients_cap(version: &str) {
     assert_eq!(verdicts(&project), ["continue", "continue", "end no_progress"]);
 }
 
-fn an_agent_that_needs_a_person_ends_the_loop(version: &str) {
+fn needing_agent_ends_the_loop(version: &str) {
     let project = Project::new();
     let model = ScriptedModel::playing(vec![
         shell("spool block 'Give me the password'"),

@@ -17,10 +17,10 @@ use std::thread;
 use tempfile::TempDir;
 
 on_every_client! {
-    night night a_released_plugin_is_enough_for_a_whole_feature_and_goes_when_it_is_uninstalled
+    night night released_plugin_does_a_feature
     night night the_released_archive_is_valid
-    night night npx_sets_the_plugin_up_and_removes_it
-    night night the_plugin_installs_from_an_npm_registry
+    night night npx_sets_up_and_removes
+    night night plugin_installs_from_registry
 }
 
 /// A name that no machine has: the client refuses archives that lie on this machine.
@@ -69,7 +69,7 @@ struct Shop {
 }
 
 impl Shop {
-    /// Returns the shop that hands out the files of a folder.
+    /// The shop that hands out the files of a folder.
     fn with(files: &Path) -> Shop {
         let folder = tempfile::tempdir().expect("a folder");
         let name = format!("/CN={HOST}");
@@ -104,7 +104,7 @@ impl Shop {
         Shop { folder, server, proxy }
     }
 
-    /// Returns what leads a client to the shop.
+    /// What leads a client to the shop.
     fn variables(&self) -> [(&'static str, String); 2] {
         let certificate = self.folder.path().join("cert.pem").display().to_string();
         [("HTTPS_PROXY", self.proxy.clone()), ("NODE_EXTRA_CA_CERTS", certificate)]
@@ -188,7 +188,7 @@ fn assert_gone(home: &Home) {
     }
 }
 
-fn a_released_plugin_is_enough_for_a_whole_feature_and_goes_when_it_is_uninstalled(version: &str) {
+fn released_plugin_does_a_feature(version: &str) {
     let Some(release) = release() else { return };
     let home = Home::new(version);
     let place = Project::new();
@@ -268,7 +268,7 @@ fn the_released_archive_is_valid(version: &str) {
 
 /// The package of the plugin from a registry on loopback, which is the person's own one for npm: the client refuses any
 /// other that is not encrypted.
-fn the_plugin_installs_from_an_npm_registry(version: &str) {
+fn plugin_installs_from_registry(version: &str) {
     const PACKAGE: &str = "ralph-speckit-plugin";
     let Some(release) = release() else { return };
     if !release.join("marketplace-npm.json").exists() {
@@ -324,7 +324,7 @@ fn the_plugin_installs_from_an_npm_registry(version: &str) {
 }
 
 /// With node alone: both packages from files, as a registry would give them.
-fn npx_sets_the_plugin_up_and_removes_it(version: &str) {
+fn npx_sets_up_and_removes(version: &str) {
     let Some(release) = release() else { return };
     let home = Home::new(version);
     let packages: Vec<_> = paths(&release)

@@ -22,15 +22,15 @@ macro_rules! by_every_reader {
 
 by_every_reader! {
     night night a_pass_completes_the_loop
-    gate night what_is_not_met_sends_the_agent_back_and_the_repaired_work_passes
-    night night three_equal_verdicts_end_as_blocked_with_the_words_of_both_sides
-    night night an_answer_without_its_form_is_no_verdict
+    gate night unmet_review_is_repaired
+    night night three_equal_verdicts_block
+    night night formless_answer_is_no_verdict
     night night invented_evidence_is_no_verdict
-    night night a_reader_that_crashes_is_no_verdict
-    night night a_usage_limit_of_the_reader_is_no_verdict
-    night night a_reader_over_its_time_is_no_verdict
-    night night a_finished_phase_is_reviewed_before_the_next_one_and_once
-    night night a_reader_with_the_words_of_an_agent_and_of_a_host_ends_nothing
+    night night crashed_reader_is_no_verdict
+    night night limited_reader_is_no_verdict
+    night night overdue_reader_is_no_verdict
+    night night finished_phase_is_reviewed_once
+    night night foreign_reader_words_end_nothing
 }
 
 const SETTINGS: &str = ".claude/ralph-speckit.local.md";
@@ -234,7 +234,7 @@ fn a_pass_completes_the_loop(stage: &Stage) {
     assert!(armed.contains("Review by another agent program"), "{armed}");
 }
 
-fn what_is_not_met_sends_the_agent_back_and_the_repaired_work_passes(stage: &Stage) {
+fn unmet_review_is_repaired(stage: &Stage) {
     let (run, model) = stage.run(
         |number, asked| match number {
             1 => judged(asked, WORK, "not met", "no time stands in the log"),
@@ -250,7 +250,7 @@ fn what_is_not_met_sends_the_agent_back_and_the_repaired_work_passes(stage: &Sta
     assert_eq!(Stage::reviews(&model), 2);
 }
 
-fn three_equal_verdicts_end_as_blocked_with_the_words_of_both_sides(stage: &Stage) {
+fn three_equal_verdicts_block(stage: &Stage) {
     let (run, model) = stage
         .run(|number, asked| judged(asked, WORK, "not met", &format!("words number {number}")), "");
     let verdicts = stage.workshop.verdicts();
@@ -264,7 +264,7 @@ fn three_equal_verdicts_end_as_blocked_with_the_words_of_both_sides(stage: &Stag
     assert_eq!(Stage::reviews(&model), 3);
 }
 
-fn an_answer_without_its_form_is_no_verdict(stage: &Stage) {
+fn formless_answer_is_no_verdict(stage: &Stage) {
     let (run, _) = stage.run(|_, _| Reply::text("All is met.\n\nALL_TASKS_COMPLETE"), "");
     stage.assert_no_verdict(&run, "the answer cannot be used");
 }
@@ -274,7 +274,7 @@ fn invented_evidence_is_no_verdict(stage: &Stage) {
     stage.assert_no_verdict(&run, "evidence is not there");
 }
 
-fn a_reader_that_crashes_is_no_verdict(stage: &Stage) {
+fn crashed_reader_is_no_verdict(stage: &Stage) {
     let link = stage.bin.join(stage.reader);
     let real = fs::canonicalize(&link).expect("a program");
     fs::remove_file(&link).expect("its link");
@@ -289,7 +289,7 @@ fn a_reader_that_crashes_is_no_verdict(stage: &Stage) {
     assert_eq!(Stage::reviews(&model), 0);
 }
 
-fn a_usage_limit_of_the_reader_is_no_verdict(stage: &Stage) {
+fn limited_reader_is_no_verdict(stage: &Stage) {
     let is_codex = stage.reader == "codex";
     let (run, _) = stage.run(
         move |_, _| {
@@ -306,7 +306,7 @@ fn a_usage_limit_of_the_reader_is_no_verdict(stage: &Stage) {
     stage.assert_no_verdict(&run, "no pass");
 }
 
-fn a_reader_over_its_time_is_no_verdict(stage: &Stage) {
+fn overdue_reader_is_no_verdict(stage: &Stage) {
     let (run, _) = stage.run(|_, _| Reply::silence(), "  timeout: 2\n");
     stage.assert_no_verdict(&run, "the reader was over its time");
     let list = Command::new("ps").args(["-eo", "args"]).output().expect("ps");
@@ -315,7 +315,7 @@ fn a_reader_over_its_time_is_no_verdict(stage: &Stage) {
     assert!(!list.lines().any(|line| line.contains(&project) && line.contains("review")), "{list}");
 }
 
-fn a_finished_phase_is_reviewed_before_the_next_one_and_once(stage: &Stage) {
+fn finished_phase_is_reviewed_once(stage: &Stage) {
     let list = "## Phase 1: First\n\n- [ ] T001 Write out/T001.txt\n\n## Phase 2: Second\n\n- [ ] T002 Write out/T002.txt\n";
     stage.workshop.project.write(&Workshop::in_feature("tasks.md"), list);
     let by_spool = |id: &str| {
@@ -368,7 +368,7 @@ fn a_finished_phase_is_reviewed_before_the_next_one_and_once(stage: &Stage) {
 }
 
 /// First the hostile words as the reason of a verdict, then around the whole answer to the review before, then a pass.
-fn a_reader_with_the_words_of_an_agent_and_of_a_host_ends_nothing(stage: &Stage) {
+fn foreign_reader_words_end_nothing(stage: &Stage) {
     let mut earlier = String::new();
     let (run, model) = stage.run(
         move |number, asked| match number {
@@ -399,7 +399,7 @@ fn a_reader_with_the_words_of_an_agent_and_of_a_host_ends_nothing(stage: &Stage)
 /// The agent has the plugin from its home alone, and the reader has the same home.
 #[test]
 #[ignore = "nightly"]
-fn a_reader_for_whom_the_plugin_is_installed_too_takes_no_part_in_the_loop() {
+fn reader_with_plugin_stays_out() {
     play_with("claude", true, a_pass_completes_the_loop);
-    play_with("claude", true, what_is_not_met_sends_the_agent_back_and_the_repaired_work_passes);
+    play_with("claude", true, unmet_review_is_repaired);
 }

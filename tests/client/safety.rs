@@ -14,14 +14,14 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 on_every_client! {
-    night night s1_another_features_verify_command_is_not_run
-    night night s1_another_projects_verify_command_is_not_run
-    night night s1_spool_start_runs_what_it_showed_before_and_after_the_first_stop_and_nothing_else
-    night night s1_notes_and_pins_that_are_missing_or_broken_run_nothing
-    night night s1_a_list_of_more_than_a_megabyte_is_held_to_what_was_armed
-    night night s1_implement_runs_the_checks_and_verify_commands_that_it_showed
-    night night s2_a_cloned_repository_runs_nothing_in_default_mode_and_says_why
-    night night s2_checks_that_git_tracks_are_run_only_after_the_person_trusts_them
+    night night s1_foreign_feature_command_stays_unrun
+    night night s1_foreign_project_command_stays_unrun
+    night night s1_start_runs_what_it_showed
+    night night s1_broken_pins_run_nothing
+    night night s1_huge_list_keeps_arming
+    night night s1_implement_runs_what_it_showed
+    night night s2_cloned_repository_runs_nothing
+    night night s2_tracked_checks_need_trust
 }
 
 const FEATURE: &str = "001-notes";
@@ -89,7 +89,7 @@ fn playing(replies: Vec<Reply>) -> ScriptedModel {
     ScriptedModel::playing(replies).expect("a model")
 }
 
-/// Returns what the tools of the conversation answered, oldest first, after a run in which each was allowed.
+/// What the tools of the conversation answered, oldest first, after a run in which each was allowed.
 #[track_caller]
 fn answers(run: &ClientRun, model: &ScriptedModel) -> Vec<String> {
     assert!(run.is_success(), "{}", run.describe());
@@ -105,7 +105,7 @@ fn assert_names(answer: &str, words: &[&str]) {
     }
 }
 
-fn s1_another_features_verify_command_is_not_run(version: &str) {
+fn s1_foreign_feature_command_stays_unrun(version: &str) {
     for prompt in ["/speckit:implement", "Do what you like."] {
         let project = project_with(PLAIN);
         let other = project.path().join("specs/002-x/tasks.md");
@@ -132,7 +132,7 @@ fn s1_another_features_verify_command_is_not_run(version: &str) {
     }
 }
 
-fn s1_another_projects_verify_command_is_not_run(version: &str) {
+fn s1_foreign_project_command_stays_unrun(version: &str) {
     let project = project_with(PLAIN);
     let inner = project.path().join("inner");
     let pointer = json!({"feature_directory": format!("specs/{FEATURE}")}).to_string();
@@ -155,9 +155,7 @@ fn s1_another_projects_verify_command_is_not_run(version: &str) {
     }
 }
 
-fn s1_spool_start_runs_what_it_showed_before_and_after_the_first_stop_and_nothing_else(
-    version: &str,
-) {
+fn s1_start_runs_what_it_showed(version: &str) {
     let armed = TRAP.replace("pwned", "armed");
     for stops in [0, 1] {
         let project = project_with(&armed);
@@ -238,7 +236,7 @@ fn repair(path: &Path, aside: &Path) {
     fs::rename(aside, path).unwrap();
 }
 
-fn s1_notes_and_pins_that_are_missing_or_broken_run_nothing(version: &str) {
+fn s1_broken_pins_run_nothing(version: &str) {
     let project = project_with(&TRAP.replace("pwned", "armed"));
     let list = project.path().join(LIST);
     let added = [
@@ -283,7 +281,7 @@ fn s1_notes_and_pins_that_are_missing_or_broken_run_nothing(version: &str) {
     assert!(project.path().join("armed").exists(), "what was armed is run: {}", run.describe());
 }
 
-fn s1_a_list_of_more_than_a_megabyte_is_held_to_what_was_armed(version: &str) {
+fn s1_huge_list_keeps_arming(version: &str) {
     const SECOND: &str = "T00002 Do this part of the work\n";
     let lines: Vec<_> = (1..=32_000)
         .map(|number| format!("- [ ] T{number:05} Do this part of the work\n"))
@@ -309,7 +307,7 @@ fn s1_a_list_of_more_than_a_megabyte_is_held_to_what_was_armed(version: &str) {
     assert!(project.path().join("armed").exists(), "what was armed is run: {}", run.describe());
 }
 
-fn s1_implement_runs_the_checks_and_verify_commands_that_it_showed(version: &str) {
+fn s1_implement_runs_what_it_showed(version: &str) {
     let project = project_with(&TRAP.replace("pwned", "verified"));
     project.write(SETTINGS, "---\nchecks:\n  - touch checked\n---\n");
     let model = playing(vec![
@@ -361,7 +359,7 @@ fn clone_of_a_trap(list: &str) -> Project {
     clone
 }
 
-fn s2_a_cloned_repository_runs_nothing_in_default_mode_and_says_why(version: &str) {
+fn s2_cloned_repository_runs_nothing(version: &str) {
     // All is ticked: only the check is between the first stop and the end.
     let project = clone_of_a_trap(&TRAP.replace("[ ]", "[x]"));
     for words in ["Hello.", "ALL_TASKS_COMPLETE"] {
@@ -397,7 +395,7 @@ fn s2_a_cloned_repository_runs_nothing_in_default_mode_and_says_why(version: &st
     assert!(run.hook_feedbacks()[0].contains("of 100"), "{}", run.describe());
 }
 
-fn s2_checks_that_git_tracks_are_run_only_after_the_person_trusts_them(version: &str) {
+fn s2_tracked_checks_need_trust(version: &str) {
     let project = clone_of_a_trap(PLAIN);
     let asking = playing(vec![shell("spool trust --yes"), Reply::text("I stop here.")]);
     let client = client(version, &project, &asking).plugin(assembled_plugin());

@@ -16,16 +16,16 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 on_every_client! {
-    night night a_person_types_the_command_and_sees_the_loop
+    night night person_types_and_sees
     night night a_healthy_run_shows_no_problem
-    night night escape_during_a_check_leaves_no_process_behind
-    gate night while_a_person_must_answer_no_stop_arrives
-    gate night a_cancel_typed_while_the_agent_works_ends_the_loop
-    night night words_typed_while_the_agent_works_reach_it_and_the_loop_continues
-    night night what_a_killed_client_had_on_its_queue_lets_no_stop_go_after_a_resume
-    night night a_turn_that_is_broken_off_spends_no_iteration
-    gate night a_turn_that_fails_pauses_the_loop_and_the_next_prompt_goes_on
-    gate night t6_a_cleared_session_keeps_its_loop
+    night night escape_leaves_no_check
+    gate night waiting_person_brings_no_stop
+    gate night typed_cancel_ends_the_loop
+    night night typed_words_reach_the_agent
+    night night resumed_queue_passes_no_stop
+    night night broken_turn_spends_nothing
+    gate night failing_turn_pauses_until_prompt
+    gate night t6_cleared_session_keeps_loop
 }
 
 const SESSION: &str = "11111111-2222-4333-8444-555555555555";
@@ -93,7 +93,7 @@ impl Terminal {
         }
     }
 
-    /// Returns the screen and what has scrolled off it.
+    /// The screen and what has scrolled off it.
     pub fn screen(&self) -> String {
         let output = self.tmux().args(["capture-pane", "-p", "-S", "-"]).output().expect("tmux");
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
@@ -130,7 +130,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Returns whether the screen can be played here.
+/// Whether the screen can be played here.
 pub fn tmux_is_there() -> bool {
     let found = Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success());
     if !found {
@@ -161,7 +161,7 @@ pub fn start_in(columns: u16, workshop: &Workshop, client: &Client) -> Terminal 
     terminal
 }
 
-fn a_person_types_the_command_and_sees_the_loop(version: &str) {
+fn person_types_and_sees(version: &str) {
     if !tmux_is_there() {
         return;
     }
@@ -235,7 +235,7 @@ pub fn assert_no_trouble(screen: &str, stop: &str) {
     }
 }
 
-fn escape_during_a_check_leaves_no_process_behind(version: &str) {
+fn escape_leaves_no_check(version: &str) {
     if !tmux_is_there() {
         return;
     }
@@ -281,7 +281,7 @@ pub fn type_line(terminal: &Terminal, line: &str) {
 }
 
 /// The client keeps what is typed meanwhile until the turn is over, and the loop holds the turn.
-fn a_cancel_typed_while_the_agent_works_ends_the_loop(version: &str) {
+fn typed_cancel_ends_the_loop(version: &str) {
     if !tmux_is_there() {
         return;
     }
@@ -322,7 +322,7 @@ fn a_cancel_typed_while_the_agent_works_ends_the_loop(version: &str) {
 }
 
 /// A client with function hooks does not name in its transcript what is typed: it may be a cancel, and need not be.
-fn words_typed_while_the_agent_works_reach_it_and_the_loop_continues(version: &str) {
+fn typed_words_reach_the_agent(version: &str) {
     if !tmux_is_there() {
         return;
     }
@@ -356,7 +356,7 @@ fn words_typed_while_the_agent_works_reach_it_and_the_loop_continues(version: &s
 }
 
 /// The older client names what is typed: there, it is a cancel that would be waited for.
-fn what_a_killed_client_had_on_its_queue_lets_no_stop_go_after_a_resume(version: &str) {
+fn resumed_queue_passes_no_stop(version: &str) {
     if !tmux_is_there() {
         return;
     }
@@ -391,7 +391,7 @@ fn what_a_killed_client_had_on_its_queue_lets_no_stop_go_after_a_resume(version:
     assert_eq!(verdicts, ["continue", "continue", "end completed"], "{}", run.describe());
 }
 
-fn a_turn_that_is_broken_off_spends_no_iteration(version: &str) {
+fn broken_turn_spends_nothing(version: &str) {
     if !tmux_is_there() {
         return;
     }
@@ -428,7 +428,7 @@ fn a_turn_that_is_broken_off_spends_no_iteration(version: &str) {
     assert_eq!(calls, 3, "those of the half turn are counted, and once");
 }
 
-fn a_turn_that_fails_pauses_the_loop_and_the_next_prompt_goes_on(version: &str) {
+fn failing_turn_pauses_until_prompt(version: &str) {
     if !tmux_is_there() {
         return;
     }
@@ -464,7 +464,7 @@ fn a_turn_that_fails_pauses_the_loop_and_the_next_prompt_goes_on(version: &str) 
 }
 
 /// `/clear` begins another session in the same process: the loop goes on in it.
-fn t6_a_cleared_session_keeps_its_loop(version: &str) {
+fn t6_cleared_session_keeps_loop(version: &str) {
     if !tmux_is_there() {
         return;
     }
@@ -493,7 +493,7 @@ fn t6_a_cleared_session_keeps_its_loop(version: &str) {
 
 /// A question and a permission hold the turn itself: the client asks no Stop hook before the answer,
 /// so that a loop has nothing to wait for.
-fn while_a_person_must_answer_no_stop_arrives(version: &str) {
+fn waiting_person_brings_no_stop(version: &str) {
     if !tmux_is_there() {
         return;
     }
@@ -547,7 +547,7 @@ pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Returns whether the transcripts in this configuration of a client have these words.
+/// Whether the transcripts in this configuration of a client have these words.
 pub fn transcript_has(config: &Path, words: &str) -> bool {
     times_in_transcript(config, words) > 0
 }

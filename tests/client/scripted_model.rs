@@ -9,21 +9,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 on_every_client! {
-    night night an_answer_without_tools_ends_the_turn
-    night night a_tool_call_really_writes_a_file
-    night night a_blocking_stop_hook_sends_the_agent_back_once
-    night night an_always_blocking_hook_is_overridden_by_the_client_itself
-    night night a_tool_call_in_every_turn_keeps_the_client_from_overriding
-    night night a_command_blocked_by_a_plugin_costs_no_request_and_says_why
-    night night a_plugin_hook_tells_the_model_and_the_person
-    night night an_error_of_the_service_ends_the_turn_without_a_stop
-    night night a_resumed_session_keeps_its_identifier_and_its_transcript
-    night night a_subagent_asks_under_its_own_name
-    night night a_compaction_is_answered_and_the_session_hook_speaks_again
-    night night a_run_that_is_broken_off_leaves_nothing_running
+    night night answer_without_tools_ends
+    night night tool_call_writes_a_file
+    night night blocking_hook_sends_back_once
+    night night client_overrides_endless_blocks
+    night night tool_calls_prevent_overrides
+    night night blocked_command_costs_nothing
+    night night plugin_hook_tells_both
+    night night service_error_ends_without_stop
+    night night resumed_session_keeps_its_id
+    night night subagent_asks_by_own_name
+    night night compaction_makes_session_hook_speak
+    night night broken_run_leaves_nothing
 }
 
-fn an_answer_without_tools_ends_the_turn(version: &str) {
+fn answer_without_tools_ends(version: &str) {
     let project = Project::new();
     let model = ScriptedModel::playing(vec![Reply::text("All is said.")]).expect("a model");
     let run = client(version, &project, &model).run("hello").expect("a run");
@@ -38,7 +38,7 @@ fn an_answer_without_tools_ends_the_turn(version: &str) {
     assert_eq!(model.complaints(), [""; 0]);
 }
 
-fn a_tool_call_really_writes_a_file(version: &str) {
+fn tool_call_writes_a_file(version: &str) {
     let project = Project::new();
     let file = project.path().join("note.txt");
     let write = Reply::text("I write.")
@@ -52,7 +52,7 @@ fn a_tool_call_really_writes_a_file(version: &str) {
     assert_eq!(model.main_requests()[1].tool_results().len(), 1, "{}", run.describe());
 }
 
-fn a_blocking_stop_hook_sends_the_agent_back_once(version: &str) {
+fn blocking_hook_sends_back_once(version: &str) {
     let project = Project::new();
     let settings = project.hook(
         "Stop",
@@ -76,7 +76,7 @@ fn a_blocking_stop_hook_sends_the_agent_back_once(version: &str) {
     assert_eq!(inputs[1]["last_assistant_message"], "Now done.");
 }
 
-fn an_always_blocking_hook_is_overridden_by_the_client_itself(version: &str) {
+fn client_overrides_endless_blocks(version: &str) {
     let project = Project::new();
     let settings = project
         .hook("Stop", r#"cat > /dev/null; echo '{"decision":"block","reason":"never enough"}'"#);
@@ -89,7 +89,7 @@ fn an_always_blocking_hook_is_overridden_by_the_client_itself(version: &str) {
     assert!(run.block_cap().is_some(), "{}", run.describe());
 }
 
-fn a_tool_call_in_every_turn_keeps_the_client_from_overriding(version: &str) {
+fn tool_calls_prevent_overrides(version: &str) {
     let project = Project::new();
     let settings = project.hook(
         "Stop",
@@ -113,7 +113,7 @@ fn a_tool_call_in_every_turn_keeps_the_client_from_overriding(version: &str) {
     assert_eq!(run.block_cap(), None);
 }
 
-fn a_command_blocked_by_a_plugin_costs_no_request_and_says_why(version: &str) {
+fn blocked_command_costs_nothing(version: &str) {
     let project = Project::new();
     let plugin = project.plugin(
         "demo",
@@ -137,7 +137,7 @@ fn a_command_blocked_by_a_plugin_costs_no_request_and_says_why(version: &str) {
     assert_eq!(input["command_args"], "--now\nplease");
 }
 
-fn a_plugin_hook_tells_the_model_and_the_person(version: &str) {
+fn plugin_hook_tells_both(version: &str) {
     let project = Project::new();
     let answer = json!({
         "systemMessage": "The loop is armed",
@@ -155,7 +155,7 @@ fn a_plugin_hook_tells_the_model_and_the_person(version: &str) {
     assert!(requests[0].last_text().contains("The body of start"));
 }
 
-fn an_error_of_the_service_ends_the_turn_without_a_stop(version: &str) {
+fn service_error_ends_without_stop(version: &str) {
     let project = Project::new();
     let settings = project.hook("Stop", "cat > stopped");
     let failure = Reply::error(403, "permission_error", "not for you");
@@ -168,7 +168,7 @@ fn an_error_of_the_service_ends_the_turn_without_a_stop(version: &str) {
     assert_eq!(project.read("stopped"), "");
 }
 
-fn a_resumed_session_keeps_its_identifier_and_its_transcript(version: &str) {
+fn resumed_session_keeps_its_id(version: &str) {
     let project = Project::new();
     let settings = project
         .hook("Stop", r#"cat > /dev/null; printf '%s' '{"systemMessage":"one turn is over"}'"#);
@@ -187,7 +187,7 @@ fn a_resumed_session_keeps_its_identifier_and_its_transcript(version: &str) {
     assert!(model.main_requests()[1].body["messages"].to_string().contains("First."));
 }
 
-fn a_subagent_asks_under_its_own_name(version: &str) {
+fn subagent_asks_by_own_name(version: &str) {
     let project = Project::new();
     let model = ScriptedModel::start(|asked| {
         if asked.is_subagent() {
@@ -216,7 +216,7 @@ fn a_subagent_asks_under_its_own_name(version: &str) {
     assert!(!run.texts().contains(&"The subagent has spoken.".to_owned()), "{}", run.describe());
 }
 
-fn a_compaction_is_answered_and_the_session_hook_speaks_again(version: &str) {
+fn compaction_makes_session_hook_speak(version: &str) {
     let project = Project::new();
     let script = r#"source=$(sed 's/.*"source":"\([a-z]*\)".*/\1/')
 printf '{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"REMEMBER after %s"}}' "$source""#;
@@ -249,7 +249,7 @@ printf '{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext
     );
 }
 
-fn a_run_that_is_broken_off_leaves_nothing_running(version: &str) {
+fn broken_run_leaves_nothing(version: &str) {
     let project = Project::new();
     let command = "echo $$ > pid.part; mv pid.part pid; exec sleep 1000";
     let model = ScriptedModel::playing(vec![Reply::tool(

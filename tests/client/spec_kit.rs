@@ -9,11 +9,11 @@ use scripted_model::{Reply, ScriptedModel};
 use serde_json::json;
 
 on_every_client! {
-    gate night open_checklists_stop_the_command_and_a_mandatory_hook_is_part_of_being_done
-    night night spec_kits_own_command_does_the_named_tasks_and_no_others
-    night night spec_kits_own_command_does_the_same_where_the_client_prints_text
-    gate night spec_kits_own_command_does_the_same_on_a_screen
-    gate night an_agent_that_calls_the_commands_itself_arms_nothing
+    gate night checklists_and_hooks_take_part
+    night night own_command_does_named_tasks
+    night night own_command_works_printed
+    gate night own_command_works_on_screen
+    gate night agent_called_command_arms_nothing
     night night a_scheduled_task_arms_nothing
 }
 
@@ -21,7 +21,7 @@ const SKILL: &str =
     "---\nname: speckit-lint\ndescription: Look over the work\n---\n\nSay that all is well.\n";
 const HOOKS: &str = "hooks:\n  after_implement:\n  - extension: lint\n    command: speckit.lint\n    enabled: true\n    optional: false\n    condition: null\n";
 
-fn open_checklists_stop_the_command_and_a_mandatory_hook_is_part_of_being_done(version: &str) {
+fn checklists_and_hooks_take_part(version: &str) {
     let workshop = Workshop::with_tasks(1);
     workshop.project.write(".claude/skills/speckit-lint/SKILL.md", SKILL);
     workshop.project.write(".specify/extensions.yml", HOOKS);
@@ -155,7 +155,7 @@ fn ended(run: &ClientRun) {
     assert!(!run.timed_out, "{}", run.describe());
 }
 
-fn spec_kits_own_command_does_the_named_tasks_and_no_others(version: &str) {
+fn own_command_does_named_tasks(version: &str) {
     let (workshop, model) = (demo(), agent());
     let run = workshop.client(version, &model).run(TYPED).expect("a run");
     ended(&run);
@@ -169,7 +169,7 @@ fn spec_kits_own_command_does_the_named_tasks_and_no_others(version: &str) {
     assert!(told[3].starts_with(DONE), "{told:?}");
 }
 
-fn spec_kits_own_command_does_the_same_where_the_client_prints_text(version: &str) {
+fn own_command_works_printed(version: &str) {
     let (workshop, model) = (demo(), agent());
     let client = workshop.client(version, &model).argument("--output-format").argument("text");
     let run = client.run(TYPED).expect("a run");
@@ -180,7 +180,7 @@ fn spec_kits_own_command_does_the_same_where_the_client_prints_text(version: &st
     assert_eq!(run.stray_lines, ["Now they are.", "ALL_TASKS_COMPLETE"]);
 }
 
-fn spec_kits_own_command_does_the_same_on_a_screen(version: &str) {
+fn own_command_works_on_screen(version: &str) {
     if !tmux_is_there() {
         return;
     }
@@ -203,7 +203,7 @@ fn spec_kits_own_command_does_the_same_on_a_screen(version: &str) {
 }
 
 /// Only what a person types arms a loop: the text of a repository can lead an agent to call the commands by itself.
-fn an_agent_that_calls_the_commands_itself_arms_nothing(version: &str) {
+fn agent_called_command_arms_nothing(version: &str) {
     let workshop = demo();
     workshop.project.write(".claude/ralph-speckit.local.md", "---\nchecks:\n  - touch ran\n---\n");
     let mut replies: Vec<Reply> = ["speckit-implement", "speckit:implement", "speckit:ralph-loop"]

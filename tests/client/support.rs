@@ -33,7 +33,7 @@ impl Project {
         Project::named("")
     }
 
-    /// Returns a project in a folder of this name, which is yet to be made; without a name, in one that is there.
+    /// A project in a folder of this name, which is yet to be made; without a name, in one that is there.
     pub fn named(name: &str) -> Project {
         let folder = TempDir::with_prefix("project-").expect("a temporary project");
         let path = folder.path().join(name);
@@ -100,12 +100,12 @@ impl Project {
     }
 }
 
-/// Returns the pinned client of one version, in this project, answered by this model.
+/// The pinned client of one version, in this project, answered by this model.
 pub fn client(version: &str, project: &Project, model: &ScriptedModel) -> Client {
     Client::new(&program(version), project.path(), &model.url()).expect("a scratch home")
 }
 
-/// Returns the program of one pinned client, or fails with the way to install it.
+/// The program of one pinned client, or fails with the way to install it.
 pub fn program(version: &str) -> PathBuf {
     let clients = std::env::var_os("RALPH_CLIENTS").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients"),
@@ -146,7 +146,7 @@ pub fn wait_until_gone(pid: &str) {
     }
 }
 
-/// Returns the JSON objects in a file that holds one a line.
+/// The JSON objects in a file that holds one a line.
 pub fn json_lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
 }

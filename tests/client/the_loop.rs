@@ -6,16 +6,16 @@ use scripted_model::{Reply, ScriptedModel};
 use serde_json::Value;
 
 on_every_client! {
-    night night fifty_tasks_are_finished_from_one_command
-    night night fifty_tasks_are_finished_with_a_stop_without_a_tool_call_after_every_third
-    night night fifty_tasks_of_an_old_state_file_that_nobody_armed_are_finished
-    gate night the_last_stop_only_says_that_all_is_done_and_every_hook_leaves_with_code_0
-    night night the_iteration_limit_of_the_command_ends_the_loop_by_its_name
-    gate night an_agent_that_claims_too_early_is_sent_back_with_the_open_tasks
-    night night an_agent_that_only_talks_is_let_go_with_a_named_reason
+    night night one_command_does_fifty_tasks
+    night night toolless_stops_delay_no_tasks
+    night night unarmed_old_state_is_finished
+    gate night last_stop_says_done
+    night night iteration_limit_ends_by_name
+    gate night early_claim_is_sent_back
+    night night talking_agent_is_let_go
 }
 
-fn fifty_tasks_are_finished_from_one_command(version: &str) {
+fn one_command_does_fifty_tasks(version: &str) {
     let workshop = Workshop::with_tasks(50);
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
@@ -70,7 +70,7 @@ fn fifty_tasks_are_finished_from_one_command(version: &str) {
     assert_eq!(model.complaints(), [""; 0]);
 }
 
-fn fifty_tasks_are_finished_with_a_stop_without_a_tool_call_after_every_third(version: &str) {
+fn toolless_stops_delay_no_tasks(version: &str) {
     let workshop = Workshop::with_tasks(50);
     let worker = workshop.worker();
     let mut done = 0;
@@ -100,7 +100,7 @@ fn fifty_tasks_are_finished_with_a_stop_without_a_tool_call_after_every_third(ve
     assert_eq!(model.complaints(), [""; 0]);
 }
 
-fn fifty_tasks_of_an_old_state_file_that_nobody_armed_are_finished(version: &str) {
+fn unarmed_old_state_is_finished(version: &str) {
     let workshop = Workshop::with_tasks(50);
     workshop.write_old_state(50);
     let worker = workshop.worker();
@@ -125,7 +125,7 @@ fn fifty_tasks_of_an_old_state_file_that_nobody_armed_are_finished(version: &str
     assert_eq!(state["taskIndex"], 50, "{state}");
 }
 
-fn the_last_stop_only_says_that_all_is_done_and_every_hook_leaves_with_code_0(version: &str) {
+fn last_stop_says_done(version: &str) {
     let workshop = Workshop::with_tasks(3);
     let plugin = workshop.recording_plugin();
     let worker = workshop.worker();
@@ -156,7 +156,7 @@ fn the_last_stop_only_says_that_all_is_done_and_every_hook_leaves_with_code_0(ve
     assert_eq!(calls[3].stderr, "[ralph-speckit] ALL_TASKS_COMPLETE detected in transcript\n");
 }
 
-fn the_iteration_limit_of_the_command_ends_the_loop_by_its_name(version: &str) {
+fn iteration_limit_ends_by_name(version: &str) {
     let workshop = Workshop::with_tasks(10);
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
@@ -178,7 +178,7 @@ fn the_iteration_limit_of_the_command_ends_the_loop_by_its_name(version: &str) {
     assert_eq!(status["open"].as_array().map(Vec::len), Some(7), "{status}");
 }
 
-fn an_agent_that_claims_too_early_is_sent_back_with_the_open_tasks(version: &str) {
+fn early_claim_is_sent_back(version: &str) {
     let workshop = Workshop::with_tasks(4);
     let worker = workshop.worker();
     let mut claimed = false;
@@ -211,7 +211,7 @@ fn an_agent_that_claims_too_early_is_sent_back_with_the_open_tasks(version: &str
     assert_eq!(model.complaints(), [""; 0]);
 }
 
-fn an_agent_that_only_talks_is_let_go_with_a_named_reason(version: &str) {
+fn talking_agent_is_let_go(version: &str) {
     let workshop = Workshop::with_tasks(3);
     let model = ScriptedModel::playing(vec![Reply::text("Shall I begin?")]).expect("a model");
     let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 on_every_client! {
-    night night a_corrupt_state_file_is_told_once_and_then_the_agent_is_let_go
-    night night a_state_file_that_the_agent_repairs_goes_on_to_the_end
-    night night a_stop_whose_event_arrives_late_ends_no_loop
-    night night a_turn_that_the_service_breaks_off_is_not_counted_and_the_loop_pauses_until_the_next
+    night night corrupt_state_is_told_once
+    night night repaired_state_goes_on
+    night night late_stop_ends_nothing
+    night night broken_turn_pauses_the_loop
 }
 
 const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 
-fn a_corrupt_state_file_is_told_once_and_then_the_agent_is_let_go(version: &str) {
+fn corrupt_state_is_told_once(version: &str) {
     let workshop = Workshop::with_tasks(3);
     let state = Workshop::in_feature(STATE);
     let model = ScriptedModel::playing(vec![
@@ -44,7 +44,7 @@ fn a_corrupt_state_file_is_told_once_and_then_the_agent_is_let_go(version: &str)
     assert_eq!(workshop.project.read(&state), "{\n \"phase\": \"execution\",,");
 }
 
-fn a_state_file_that_the_agent_repairs_goes_on_to_the_end(version: &str) {
+fn repaired_state_goes_on(version: &str) {
     let workshop = Workshop::with_tasks(2);
     let state = Workshop::in_feature(STATE);
     let worker = workshop.worker();
@@ -63,7 +63,7 @@ fn a_state_file_that_the_agent_repairs_goes_on_to_the_end(version: &str) {
 }
 
 /// On a busy machine the client may start the hook long before it gets to writing the event.
-fn a_stop_whose_event_arrives_late_ends_no_loop(version: &str) {
+fn late_stop_ends_nothing(version: &str) {
     let workshop = Workshop::with_tasks(3);
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
@@ -77,9 +77,7 @@ fn a_stop_whose_event_arrives_late_ends_no_loop(version: &str) {
     assert_eq!(run.hook_feedbacks().len(), 2, "{}", run.describe());
 }
 
-fn a_turn_that_the_service_breaks_off_is_not_counted_and_the_loop_pauses_until_the_next(
-    version: &str,
-) {
+fn broken_turn_pauses_the_loop(version: &str) {
     let workshop = Workshop::with_tasks(4);
     let worker = workshop.worker();
     let broken = Arc::new(AtomicBool::new(true));
@@ -126,7 +124,7 @@ fn a_turn_that_the_service_breaks_off_is_not_counted_and_the_loop_pauses_until_t
 
 /// Only newer clients let a subagent run in the background without being asked to.
 #[test]
-fn a_subagent_in_the_background_is_waited_for_and_then_the_loop_goes_on() {
+fn background_subagent_is_awaited() {
     let version = "2.1.332";
     let workshop = Workshop::with_tasks(2);
     let worker = workshop.worker();

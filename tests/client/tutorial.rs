@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 on_every_client! {
-    gate night every_step_of_the_tutorial_does_what_the_page_says
+    gate night tutorial_steps_hold
 }
 
 /// One block of the page with the lines that it says are shown then.
@@ -19,7 +19,7 @@ struct Step {
     shown: Vec<String>,
 }
 
-/// Returns the blocks of the page that a person types, in their order.
+/// The blocks of the page that a person types, in their order.
 fn steps() -> Vec<Step> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tutorial.md");
     let page = fs::read_to_string(page).expect("the tutorial");
@@ -93,7 +93,7 @@ fn agent() -> ScriptedModel {
     ScriptedModel::playing(replies).expect("a model")
 }
 
-fn every_step_of_the_tutorial_does_what_the_page_says(version: &str) {
+fn tutorial_steps_hold(version: &str) {
     if !tmux_is_there() {
         return;
     }

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 on_every_client! {
-    night night setup_offers_the_command_and_a_task_arrives_letter_for_letter
-    night night a_command_of_the_persons_own_is_not_touched
+    night night setup_command_passes_the_task
+    night night personal_command_stays_untouched
 }
 
 /// Where a person's own command may lie.
@@ -40,7 +40,7 @@ fn spool_setup(version: &str, client: &Client, arguments: &[&str]) {
     assert!(output.status.success(), "{output:?}");
 }
 
-fn setup_offers_the_command_and_a_task_arrives_letter_for_letter(version: &str) {
+fn setup_command_passes_the_task(version: &str) {
     let project = Project::new();
     let work = json!({"command": "echo work >> work", "description": "work"});
     let model = ScriptedModel::playing(vec![
@@ -70,7 +70,7 @@ fn setup_offers_the_command_and_a_task_arrives_letter_for_letter(version: &str) 
     assert!(!client.config_folder().join("commands").exists());
 }
 
-fn a_command_of_the_persons_own_is_not_touched(version: &str) {
+fn personal_command_stays_untouched(version: &str) {
     let own = "---\ndescription: my own loop\n---\nThe body of my own: $ARGUMENTS\n";
     let places: [Place; 4] = [
         |client, _| client.config_folder().join("commands/ralph-loop.md"),

@@ -34,17 +34,17 @@ pub struct Worker {
 }
 
 impl Workshop {
-    /// Returns a project without anything in it.
+    /// A project without anything in it.
     pub fn empty() -> Workshop {
         Workshop::at(Project::new())
     }
 
-    /// Returns one with this project.
+    /// One with this project.
     pub fn at(project: Project) -> Workshop {
         Workshop { project, home: tempfile::tempdir().expect("a home") }
     }
 
-    /// Returns a project whose feature has this many open tasks, and things in its list that are no tasks.
+    /// A project whose feature has this many open tasks, and things in its list that are no tasks.
     pub fn with_tasks(count: usize) -> Workshop {
         let workshop = Workshop::empty();
         let project = &workshop.project;
@@ -67,12 +67,12 @@ impl Workshop {
         workshop
     }
 
-    /// Returns the client of one version in this project, with the assembled plugin.
+    /// The client of one version in this project, with the assembled plugin.
     pub fn client(&self, version: &str, model: &ScriptedModel) -> Client {
         client(version, &self.project, model).home(self.home.path()).plugin(assembled_plugin())
     }
 
-    /// Returns the client with the plugin that `spool setup` has installed for the person: every client of this home has it.
+    /// The client with the plugin that `spool setup` has installed for the person: every client of this home has it.
     pub fn client_of_setup(&self, version: &str, model: &ScriptedModel) -> Client {
         let home = self.home.path();
         let clients = program(version).parent().expect("a folder").display().to_string();
@@ -100,27 +100,26 @@ impl Workshop {
         self.project.write(&Workshop::in_feature(STATE), &text);
     }
 
-    /// Returns the agent of this project.
     pub fn worker(&self) -> Worker {
         Worker { folder: self.project.path().to_owned() }
     }
 
-    /// Returns the path of a file of the feature, relative to the project.
+    /// The path of a file of the feature, relative to the project.
     pub fn in_feature(name: &str) -> String {
         format!("{FOLDER}/{name}")
     }
 
-    /// Returns where a file of the feature lies.
+    /// Where a file of the feature lies.
     pub fn path_of(&self, name: &str) -> PathBuf {
         self.project.path().join(FOLDER).join(name)
     }
 
-    /// Returns whether the feature has a file of this name.
+    /// Whether the feature has a file of this name.
     pub fn has(&self, name: &str) -> bool {
         self.path_of(name).exists()
     }
 
-    /// Returns what `spool` prints in this project, in a terminal of the same person.
+    /// What `spool` prints in this project, in a terminal of the same person.
     pub fn spool(&self, arguments: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_spool"))
             .args(arguments)
@@ -151,20 +150,20 @@ impl Workshop {
         (printed, folder)
     }
 
-    /// Returns what `spool status --json` tells of the feature.
+    /// What `spool status --json` tells of the feature.
     pub fn status(&self) -> Value {
         let output = self.spool(&["status", "--json"]);
         let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
         report["features"][0].clone()
     }
 
-    /// Returns the lines of `spool log --json`, oldest first.
+    /// The lines of `spool log --json`, oldest first.
     pub fn journal(&self) -> Vec<Value> {
         let output = self.spool(&["log", "--json"]);
         json_lines(&String::from_utf8(output.stdout).expect("a journal"))
     }
 
-    /// Returns the verdicts in the journal, oldest first, an end with its reason: `continue`, `end completed`.
+    /// The verdicts in the journal, oldest first, an end with its reason: `continue`, `end completed`.
     pub fn verdicts(&self) -> Vec<String> {
         let verdict = |entry: &Value| {
             let words =
@@ -194,13 +193,13 @@ impl Workshop {
 }
 
 impl Worker {
-    /// Returns the id of the first task whose box is open.
+    /// The id of the first task whose box is open.
     pub fn next_task(&self) -> Option<String> {
         let text = fs::read(self.folder.join(FOLDER).join("tasks.md")).unwrap_or_default();
         TaskList::parse(&text).open().next().map(|task| task.id.clone())
     }
 
-    /// Returns the command that does a task: it writes the task's file and ticks its box.
+    /// The command that does a task: it writes the task's file and ticks its box.
     pub fn command_for(id: &str) -> String {
         let list = format!("{FOLDER}/tasks.md");
         format!(
@@ -209,18 +208,18 @@ impl Worker {
         )
     }
 
-    /// Returns the reply that does a task with the shell.
+    /// The reply that does a task with the shell.
     pub fn work_on(id: &str) -> Reply {
         let input = json!({"command": Worker::command_for(id), "description": format!("do {id}")});
         Reply::text(&format!("I do {id}.")).and_tool("Bash", input)
     }
 
-    /// Returns the reply that runs one command of the shell in the project.
+    /// The reply that runs one command of the shell in the project.
     pub fn run(command: &str) -> Reply {
         Reply::tool("Bash", json!({"command": command, "description": "a command of a test"}))
     }
 
-    /// Returns the reply of an agent that does one task and then tries to stop, again and again.
+    /// The reply of an agent that does one task and then tries to stop, again and again.
     pub fn one_task_then_stop(&self, asked: &Asked) -> Reply {
         match self.next_task() {
             None => Reply::text("Everything is done.\n\nALL_TASKS_COMPLETE"),
@@ -276,7 +275,7 @@ cat stderr >&2; cat stdout; exit "$(cat code)""#;
         folder
     }
 
-    /// Returns what the script of the recording plugin wrote down, of the calls that are over.
+    /// What the script of the recording plugin wrote down, of the calls that are over.
     pub fn recorded(&self) -> Vec<Call> {
         let read = |number: usize, name: &str| self.project.read(&format!("calls/{number}/{name}"));
         let exists = |number: &usize| self.project.path().join(format!("calls/{number}")).is_dir();
@@ -297,7 +296,7 @@ cat stderr >&2; cat stdout; exit "$(cat code)""#;
     }
 }
 
-/// Returns the folder of a plugin with the programs of this build: one for all tests, for a client takes a plugin up again that
+/// The folder of a plugin with the programs of this build: one for all tests, for a client takes a plugin up again that
 /// changes while it runs.
 pub fn assembled_plugin() -> &'static Path {
     static PLUGIN: OnceLock<PathBuf> = OnceLock::new();
@@ -309,7 +308,6 @@ pub fn assembled_plugin() -> &'static Path {
     })
 }
 
-/// Returns the programs of this build.
 pub fn programs() -> Programs {
     Programs {
         spool: env!("CARGO_BIN_EXE_spool").into(),

@@ -15,7 +15,7 @@ const SIZE: &str = "size=4m";
 pub struct Disk(TempDir);
 
 impl Disk {
-    /// Returns a new disk, `None` with a printed line where none can be mounted.
+    /// A new disk, `None` with a printed line where none can be mounted.
     pub fn mount() -> Option<Self> {
         let folder = TempDir::with_prefix("faults-disk-").unwrap();
         let mut mount = Command::new("mount");
@@ -31,7 +31,7 @@ impl Disk {
         None
     }
 
-    /// Returns a new folder on it.
+    /// A new folder on it.
     pub fn folder(&self) -> TempDir {
         TempDir::with_prefix_in("world-", self.0.path()).unwrap()
     }

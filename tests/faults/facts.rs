@@ -44,7 +44,7 @@ pub struct LoopFacts {
 }
 
 impl Facts {
-    /// Returns what the files say; text that is no JSON where JSON must stand is an error.
+    /// The facts in the files. An error if a JSON file holds something else.
     pub fn read(world: &World) -> Result<Self, String> {
         files_load(world)?;
         let lines = |path: &Path| -> Vec<String> {
@@ -92,22 +92,21 @@ impl Facts {
         })
     }
 
-    /// Returns whether this task is ticked.
     pub fn is_done(&self, id: &str) -> bool {
         self.tasks.iter().any(|line| line.starts_with(&format!("- [x] {id} ")))
     }
 
-    /// Returns how often a task has a receipt.
+    /// How often a task has a receipt.
     pub fn receipts_of(&self, task: &str) -> usize {
         self.receipts.iter().filter(|(id, _)| id == task).count()
     }
 
-    /// Returns how often something was noted.
+    /// How often something was noted.
     pub fn noted(&self, what: &str) -> usize {
         self.journal.get(what).copied().unwrap_or(0)
     }
 
-    /// Returns the end of a session's loop: empty while it lives, `none` where it has none.
+    /// The end of a session's loop: empty while it lives, `none` without a loop.
     pub fn end(&self, session: &str) -> &str {
         self.loops.get(session).map_or("none", |known| known.end.as_str())
     }

@@ -34,7 +34,7 @@ case "$*" in
 esac
 "#;
 
-/// Returns the stories of the plugin; they write the programs themselves, which takes time and room.
+/// The stories of the plugin; they write the programs themselves, which takes time and room.
 pub fn stories() -> Vec<Story> {
     let story = |name, before, call, judge| Story {
         stride_of_looks: 40,

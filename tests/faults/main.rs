@@ -40,7 +40,7 @@ fn say(words: &str) {
 }
 
 #[test]
-fn whatever_fails_no_fact_is_lost_and_nothing_is_said_that_is_not_so() {
+fn faults_lose_no_facts() {
     if !tracer::can_trace() {
         return;
     }
@@ -56,7 +56,7 @@ fn whatever_fails_no_fact_is_lost_and_nothing_is_said_that_is_not_so() {
 }
 
 #[test]
-fn on_a_full_disk_no_fact_is_lost_and_nothing_is_said_that_is_not_so() {
+fn full_disk_loses_no_facts() {
     if !tracer::can_trace() {
         return;
     }

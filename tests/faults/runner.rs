@@ -12,7 +12,6 @@ const CHANGE: &str = "002-01_login";
 /// It counts its runs, works, and promises that all is done from its second run on.
 const AGENT: &str = "n=$(cat ../home/runs 2>/dev/null || echo 0)\nn=$((n + 1))\necho $n >../home/runs\necho more >>work\necho did $n\n[ $n -lt 2 ] || echo '<promise>COMPLETE</promise>'\n";
 
-/// Returns the stories of the runner.
 pub fn stories() -> Vec<Story> {
     let story = |name, before, call, judge| Story {
         stride_of_looks: 9,

@@ -8,7 +8,6 @@ use super::world::{CORRUPT, Call, FEATURE, OTHER, OURS, TASKS, World};
 /// Extensions of spec-kit with a hook that must run.
 const HOOKS: &str = "hooks:\n  before_implement:\n  - extension: git\n    command: speckit.git.commit\n    enabled: true\n    optional: false\n";
 
-/// Returns all stories.
 pub fn all() -> Vec<Story> {
     let ours = [arming(), stopping(), keeping_books(), moving_and_ending()];
     let others = [super::trusting::stories(), super::runner::stories()];

@@ -33,7 +33,7 @@ pub struct Story {
 }
 
 impl Story {
-    /// Returns a story of which every step is visited that changes something, and half of the others.
+    /// A story that visits every step with a change, and half of the others.
     pub fn new(
         name: &'static str,
         before: fn(&World),
@@ -176,7 +176,7 @@ impl Case<'_> {
         !self.killed() && self.run.code == Some(0) && self.run.signal.is_none()
     }
 
-    /// Returns whether the answer of the hook has these words.
+    /// Whether the answer of the hook has these words.
     pub fn said(&self, words: &str) -> bool {
         self.run.stdout.contains(words)
     }
@@ -243,7 +243,6 @@ impl Case<'_> {
         self.facts()
     }
 
-    /// Returns what the files say now.
     pub fn facts(&self) -> Result<Facts, String> {
         Facts::read(self.world)
     }

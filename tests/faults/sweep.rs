@@ -123,17 +123,17 @@ fn sweep(story: &Story) -> Tally {
     }
     let turn = story.name.len();
     let part = Part::wanted();
-    for (at, step) in run.steps.iter().enumerate() {
-        if !step.words.contains(story.about) {
-            continue;
-        }
+    let all = run.steps.iter().enumerate().filter(|(_, step)| step.words.contains(story.about));
+    let all: Vec<_> = all.collect();
+    for (number, &(at, step)) in all.iter().enumerate() {
         let is_change = step.kind.changes_something();
         let stride = if is_change { story.stride_of_changes } else { story.stride_of_looks };
         // Counted in visits: by the number of the step, all visits would have the same error.
-        let faults = faults(at, step, (turn + at) / (stride * part.faults));
+        let faults = faults(at, step, (turn + number) / (stride * part.faults));
         let is_wanted = |fault: &Fault| {
             let every = if matches!(fault, Fault::Kill(_)) { part.kills } else { part.faults };
-            (turn + at).is_multiple_of(stride * every)
+            // At least one step of a short story.
+            (turn + number).is_multiple_of((stride * every).min(all.len()))
         };
         for fault in faults.into_iter().filter(is_wanted) {
             let (run, outcome) = stage.play(story, fault, Some(step.kind));

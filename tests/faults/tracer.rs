@@ -44,7 +44,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Returns the number of the step that is hit first, `None` where no step is touched.
+    /// The number of the step that is hit first, `None` where no step is touched.
     fn step(self) -> Option<usize> {
         match self {
             Self::Fail(at, _) | Self::BrokenFrom(at, _) | Self::Torn(at) | Self::Kill(at) => {
@@ -91,12 +91,12 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns whether a full disk makes it fail.
+    /// Whether a full disk makes it fail.
     pub fn needs_room(self) -> bool {
         matches!(self, Self::Write | Self::Create | Self::Folder)
     }
 
-    /// Returns an error that it may give, each in its turn.
+    /// One of its errors, the next one at each call.
     pub fn error(self, turn: usize) -> Errno {
         let errors: &[Errno] = match self {
             Self::Open => &[Errno::EACCES, Errno::EMFILE, Errno::EIO],
@@ -117,7 +117,7 @@ impl Kind {
         errors[turn % errors.len()]
     }
 
-    /// Returns whether it fails on a disk that gives this error: a full one still removes and renames.
+    /// Whether it fails on a disk with this error. A full disk still removes and renames.
     fn fails_with(self, errno: Errno) -> bool {
         if errno == Errno::ENOSPC { self.needs_room() } else { self.changes_the_disk() }
     }
@@ -127,7 +127,7 @@ impl Kind {
         self.changes_the_disk() || matches!(self, Self::Lock | Self::Flush | Self::Print)
     }
 
-    /// Returns whether it may change what is on the disk.
+    /// Whether it may change what is on the disk.
     pub fn changes_the_disk(self) -> bool {
         let moves = matches!(self, Self::Rename | Self::Remove | Self::Change);
         self.needs_room() || moves
@@ -185,7 +185,7 @@ struct Tracee {
     begun: bool,
 }
 
-/// Returns what became of the program with this fault, its standard input filled with `input`.
+/// Runs the program with this fault; `input` is its standard input.
 #[expect(clippy::zombie_processes, reason = "it is waited for by its tracer")]
 pub fn run(command: &Command, input: &[u8], fault: Fault) -> Run {
     let (mut stdout, mut stderr) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
@@ -467,7 +467,7 @@ fn text_at(pid: Pid, address: u64) -> String {
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
 
-/// Returns whether programs may be traced here, and prints a line where they may not.
+/// Whether programs can be traced here. If not, it prints a line.
 pub fn can_trace() -> bool {
     let mut child = Command::new("/bin/sh").args(["-c", "read -r _"]).stdin(Stdio::piped()).spawn();
     let child = child.as_mut().unwrap();

@@ -11,7 +11,6 @@ const KEPT: &str = "../home/.local/state/ralph-speckit/trust.json";
 /// What the person trusts in another project.
 const ELSEWHERE: &str = "/somewhere/else";
 
-/// Returns the stories of `spool trust`.
 pub fn stories() -> Vec<Story> {
     vec![
         Story::new("spool trust", with_commands, trust, trusts),

@@ -56,7 +56,7 @@ const WORDS: [&[u8]; 48] = [
 ];
 
 impl Dice {
-    /// Returns dice that show the same after the same seed.
+    /// Dice that show the same after the same seed.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
@@ -68,7 +68,7 @@ impl Dice {
         (self.0 % most.max(1) as u64) as usize
     }
 
-    /// Returns an example with a few changes.
+    /// An example with a few changes.
     pub fn change(&mut self, examples: &[Vec<u8>]) -> Vec<u8> {
         let mut bytes = examples[self.below(examples.len())].clone();
         // A long one is cut to some of its lines: each change then has a better chance to matter.

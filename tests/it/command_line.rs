@@ -34,7 +34,7 @@ fn names(names: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_shell_completes_commands_and_the_names_that_exist_here() {
+fn shell_completes_existing_names() {
     let scratch = project();
     assert_eq!(offered(&scratch, "spool sta"), names(&["start", "status", "statusline"]));
     let both = names(&["001-login", "002-search"]);
@@ -59,7 +59,7 @@ fn a_shell_completes_commands_and_the_names_that_exist_here() {
 
 /// A shell reads what it completed once more when the person presses Enter.
 #[test]
-fn a_name_that_a_shell_would_carry_out_is_not_offered() {
+fn dangerous_name_is_not_offered() {
     let scratch = project();
     for name in
         ["003-$(touch owned)", "003-`touch owned`", "003-a;b", "003-a b", "003-a&b", "003-'a"]
@@ -118,7 +118,7 @@ fn flags(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_command_has_a_manual_page_with_the_flags_of_its_help() {
+fn commands_have_manual_pages() {
     let scratch = project();
     let said = Said::of(scratch.command(SPOOL).args(["man", "--to", "man1"])).ok();
     let all = commands(&scratch, &[]);
@@ -151,7 +151,7 @@ fn every_command_has_a_manual_page_with_the_flags_of_its_help() {
 }
 
 #[test]
-fn every_command_completes_the_flags_of_its_help_and_the_commands_below_it() {
+fn commands_complete_their_flags() {
     let scratch = project();
     let all = commands(&scratch, &[]);
     for command in &all {
@@ -169,7 +169,7 @@ fn every_command_completes_the_flags_of_its_help_and_the_commands_below_it() {
 }
 
 #[test]
-fn the_manual_is_written_whole_or_not_at_all() {
+fn manual_is_whole_or_absent() {
     let scratch = project();
     let write = |folder: &str| Said::of(scratch.command(SPOOL).args(["man", "--to", folder]));
     // A file that is no page of ours, the last one in the order of writing, and a folder.
@@ -209,7 +209,7 @@ fn the_manual_is_written_whole_or_not_at_all() {
 }
 
 #[test]
-fn colors_are_used_when_the_person_says_so() {
+fn colors_come_when_told() {
     let scratch = project();
     let has_colors = |arguments: &[&str], no_color: bool| {
         let mut command = scratch.command(SPOOL);
@@ -231,7 +231,7 @@ fn colors_are_used_when_the_person_says_so() {
 
 /// Where they are installed, other shells take their lines without a word.
 #[test]
-fn shells_that_are_here_read_their_lines() {
+fn present_shells_read_lines() {
     let scratch = project();
     for (shell, flag) in [("zsh", "-fc"), ("fish", "-c")] {
         let Ok(program) = Command::new(shell).arg("--version").stdout(Stdio::null()).spawn() else {

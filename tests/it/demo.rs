@@ -29,7 +29,7 @@ fn played(scratch: &Path) -> Output {
     demo(scratch, &["--dir", "demo"]).finish()
 }
 
-/// Returns what lies in the folders that the demo was given for what it might leave.
+/// What lies in the folders that the demo was given for what it might leave.
 fn left_in(scratch: &Path) -> Vec<PathBuf> {
     let folders = ["tmp", "home"].map(|folder| fs::read_dir(scratch.join(folder)));
     let entries = folders.into_iter().flat_map(|folder| folder.expect("a folder").flatten());
@@ -38,7 +38,7 @@ fn left_in(scratch: &Path) -> Vec<PathBuf> {
 
 #[test]
 #[cfg_attr(windows, ignore = "`sh` plays what the demo has built, and there is none under Wine")]
-fn the_demo_refuses_an_early_finish_and_ends_with_every_box_ticked() {
+fn demo_refuses_early_finish_then_ends() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let output = played(scratch.path());
     let printed = String::from_utf8(output.stdout).expect("text");
@@ -69,7 +69,7 @@ fn the_demo_refuses_an_early_finish_and_ends_with_every_box_ticked() {
 }
 
 #[test]
-fn the_demo_fits_a_small_terminal_and_leaves_nothing() {
+fn demo_fits_small_terminals() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let output = demo(scratch.path(), &["--fast"]).finish();
     let printed = String::from_utf8(output.stdout).expect("text");
@@ -83,7 +83,7 @@ fn the_demo_fits_a_small_terminal_and_leaves_nothing() {
 /// What GitHub shows first is what a person gets: the same words, drawn by the same script.
 #[test]
 #[cfg_attr(windows, ignore = "`bash` draws the picture, and there is none under Wine")]
-fn the_picture_of_the_readme_shows_what_the_demo_prints() {
+fn readme_picture_shows_the_demo() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let printed = demo(scratch.path(), &["--fast"]).finish().stdout;
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -109,7 +109,7 @@ fn the_picture_of_the_readme_shows_what_the_demo_prints() {
 }
 
 #[test]
-fn a_demo_that_is_kept_says_where() {
+fn kept_demo_says_where() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let output = demo(scratch.path(), &["--keep"]).finish();
     let printed = String::from_utf8(output.stdout).expect("text");
@@ -123,7 +123,7 @@ fn a_demo_that_is_kept_says_where() {
 
 #[test]
 #[cfg_attr(windows, ignore = "there is no terminal for a test")]
-fn ctrl_c_ends_the_demo_and_leaves_nothing() {
+fn ctrl_c_ends_the_demo_cleanly() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let place = demo(scratch.path(), &[]);
     let line = format!("{} demo", env!("CARGO_BIN_EXE_spool"));
@@ -136,7 +136,7 @@ fn ctrl_c_ends_the_demo_and_leaves_nothing() {
 }
 
 #[test]
-fn the_journal_that_the_demo_names_can_be_read() {
+fn demo_journal_can_be_read() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     assert!(played(scratch.path()).status.success());
     let mut log = Command::new(env!("CARGO_BIN_EXE_spool"));
@@ -147,7 +147,7 @@ fn the_journal_that_the_demo_names_can_be_read() {
 }
 
 #[test]
-fn a_folder_with_something_in_it_is_refused_and_left_as_it_is() {
+fn filled_folder_is_refused_untouched() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let folder = scratch.path().join("demo");
     fs::create_dir(&folder).expect("a folder");

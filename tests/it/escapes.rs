@@ -360,7 +360,7 @@ fn ask_all(project: &Project, faults: &mut Vec<String>) {
 }
 
 #[test]
-fn s7_nothing_that_is_printed_steers_a_terminal() {
+fn s7_prints_steer_no_terminal() {
     let project = Project::new();
     let mut faults = Vec::new();
     project.hook(&project.typed(SESSION, "speckit:implement", ""), &mut faults);

@@ -30,7 +30,7 @@ fn every_type_name_means_one_thing() {
 }
 
 #[test]
-fn no_line_of_prose_in_the_documents_is_longer_than_130_columns() {
+fn prose_stays_within_130_columns() {
     let mut pages = files("docs");
     pages.retain(|(name, _)| Path::new(name).extension().is_some_and(|kind| kind == "md"));
     assert!(pages.len() > 15, "{} pages", pages.len());
@@ -49,7 +49,7 @@ const NAMED_AS_ALIAS: [(&str, usize); 3] =
     [("docs/commands.md", 1), ("docs/ends.md", 1), ("src/cli/stop.rs", 1)];
 
 #[test]
-fn the_command_that_ends_a_loop_is_called_by_its_name_in_every_text() {
+fn ending_command_has_one_name() {
     let mut texts = ["src", "docs", "commands", "agents"].map(files).concat();
     for name in ["README.md", "ARCHITECTURE.md"] {
         texts.push((name.to_owned(), fs::read_to_string(checkout().join(name)).unwrap()));
@@ -64,7 +64,7 @@ fn the_command_that_ends_a_loop_is_called_by_its_name_in_every_text() {
 }
 
 #[test]
-fn a_line_of_prose_is_told_from_tables_and_code() {
+fn prose_differs_from_tables_and_code() {
     let (word, long) = ("word ".repeat(30), "w".repeat(131));
     assert_eq!(too_long(&"ü".repeat(130)), []);
     assert_eq!(too_long(&format!("| a | {long} |\n```sh\n{word}\n```\n- {long}\n")), [(5, 133)]);
@@ -85,7 +85,7 @@ fn too_long(text: &str) -> Vec<(usize, usize)> {
 }
 
 #[test]
-fn a_definition_of_a_type_is_seen() {
+fn type_definition_is_seen() {
     assert_eq!(defined("pub(crate) struct Record {"), Some("Record"));
     assert_eq!(defined("    enum Kind<'a> {"), Some("Kind"));
     assert_eq!(defined("pub type Answer = Result<()>;"), Some("Answer"));

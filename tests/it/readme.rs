@@ -35,7 +35,7 @@ fn documents() -> Vec<String> {
 }
 
 #[test]
-fn help_texts_are_what_the_program_prints() {
+fn help_texts_match_the_program() {
     let mut compared = 0;
     for document in documents() {
         for block in blocks(&text(&document)) {
@@ -54,7 +54,7 @@ fn help_texts_are_what_the_program_prints() {
 }
 
 #[test]
-fn the_demo_prints_the_lines_that_the_readme_quotes() {
+fn demo_prints_the_readme_lines() {
     let block = blocks(&text("README.md"));
     let block = block.iter().find(|block| block.first_line() == "$ spool demo").unwrap();
     let outcome = spool(&["demo"]);
@@ -67,7 +67,7 @@ fn the_demo_prints_the_lines_that_the_readme_quotes() {
 }
 
 #[test]
-fn every_terminal_reason_has_a_row_in_the_page_on_ends() {
+fn terminal_reasons_have_their_rows() {
     let rows: Vec<String> = section("docs/ends.md", "## How a loop ends")
         .lines()
         .filter_map(|line| Some(line.strip_prefix("| `")?.split_once('`')?.0.to_owned()))
@@ -80,7 +80,7 @@ fn every_terminal_reason_has_a_row_in_the_page_on_ends() {
 }
 
 #[test]
-fn the_limits_in_the_documents_are_those_of_the_engine() {
+fn documented_limits_match_the_engine() {
     let ends = section("docs/ends.md", "## How a loop ends");
     let rails = Guardrails::default();
     assert!(ends.contains(&format!("{} stops in a row without", rails.max_idle_stops)), "{ends}");
@@ -98,7 +98,7 @@ fn the_limits_in_the_documents_are_those_of_the_engine() {
 }
 
 #[test]
-fn the_settings_in_the_documents_are_understood() {
+fn documented_settings_are_understood() {
     let example = &blocks(&section("docs/settings.md", "## Of a project"))[0];
     let settings = Settings::parse(example.0.as_bytes()).unwrap();
     let checks: Vec<_> =
@@ -108,7 +108,7 @@ fn the_settings_in_the_documents_are_understood() {
 }
 
 #[test]
-fn every_flag_of_the_slash_commands_has_a_row() {
+fn slash_flags_have_their_rows() {
     let page = section("docs/sessions.md", "## What you type");
     let refused = FeatureRequest::parse("--nope").map(drop).unwrap_err().to_string();
     let mut flags = 0;
@@ -129,7 +129,7 @@ fn every_flag_of_the_slash_commands_has_a_row() {
 }
 
 #[test]
-fn every_command_that_a_document_names_exists() {
+fn documented_commands_exist() {
     let mut tried = 0;
     let mut helps: BTreeMap<Vec<String>, String> = BTreeMap::new();
     for document in documents() {
@@ -157,7 +157,7 @@ fn every_command_that_a_document_names_exists() {
 }
 
 #[test]
-fn every_slash_command_that_a_document_names_exists() {
+fn documented_slash_commands_exist() {
     for document in documents() {
         for code in code(&text(&document)) {
             let Some(words) = code.strip_prefix("/speckit:") else { continue };
@@ -172,7 +172,7 @@ fn every_slash_command_that_a_document_names_exists() {
 }
 
 #[test]
-fn every_link_and_every_named_file_of_the_repository_is_there() {
+fn links_and_files_are_there() {
     for document in documents() {
         let text = text(&document);
         let folder = checkout().join(&document);
@@ -202,7 +202,7 @@ fn every_link_and_every_named_file_of_the_repository_is_there() {
 }
 
 #[test]
-fn the_readme_is_short_and_leads_to_every_page() {
+fn readme_is_short_and_complete() {
     let readme = text("README.md");
     let lines = readme.lines().count();
     assert!(lines <= 150, "README.md has {lines} lines");
@@ -230,7 +230,7 @@ fn the_readme_is_short_and_leads_to_every_page() {
 }
 
 #[test]
-fn every_page_is_in_the_site_once() {
+fn site_has_each_page_once() {
     let site = text(SITE);
     let lines: Vec<&str> = site.lines().filter(|line| line.contains("](")).collect();
     let pages: Vec<String> = documents().into_iter().filter(|page| page != SITE).collect();
@@ -246,7 +246,7 @@ fn every_page_is_in_the_site_once() {
 }
 
 #[test]
-fn the_floor_plan_names_every_module_and_nothing_that_is_not_there() {
+fn floor_plan_names_every_module() {
     let floors = floors();
     for floor in &floors {
         let place = checkout().join(&floor.place);
@@ -264,7 +264,7 @@ fn the_floor_plan_names_every_module_and_nothing_that_is_not_there() {
 }
 
 #[test]
-fn each_floor_uses_only_those_below_it() {
+fn floors_use_only_those_below() {
     let floors = floors();
     let names: Vec<&str> = floors.iter().map(Floor::module).collect();
     for (level, floor) in floors.iter().enumerate() {
@@ -291,7 +291,7 @@ fn the_engine_is_pure() {
 }
 
 #[test]
-fn every_field_of_every_file_is_documented() {
+fn file_fields_are_documented() {
     let document = text("docs/reference/files.md");
     let mut fields: Vec<String> = Vec::new();
     fields.extend(fields_of(&Record::default()));
@@ -309,7 +309,7 @@ fn every_field_of_every_file_is_documented() {
 }
 
 #[test]
-fn every_fault_that_was_ever_numbered_has_a_test_or_a_sentence_that_says_why_it_stays() {
+fn numbered_faults_have_tests() {
     let places = ["src", "tests"].map(|folder| sources(&checkout().join(folder)));
     let programs: Vec<String> = places
         .concat()
@@ -486,7 +486,7 @@ fn spool(words: &[&str]) -> Output {
 }
 
 #[test]
-fn only_one_room_knows_clock_and_environment_in_tests_too() {
+fn one_room_knows_the_clock() {
     let doors = ["src/world.rs", "tests/it/readme.rs", "tests/agents/", "tests/client/"];
     let words =
         ["thread::sleep(", "Instant::now(", "SystemTime::now(", "env::var(", "env::var_os("];
@@ -516,7 +516,7 @@ fn only_one_room_knows_clock_and_environment_in_tests_too() {
 
 /// A test that waits for ever tells nobody what is wrong.
 #[test]
-fn only_one_room_waits_for_a_program_in_tests() {
+fn one_room_waits_in_tests() {
     let doors = ["tests/it/support/", "tests/agents/", "tests/client/", "tests/it/readme.rs"];
     let words = [".output().unwrap()", ".status().unwrap()", "wait_with_output()", ".recv()"];
     let mut files = 0;

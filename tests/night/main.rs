@@ -44,7 +44,7 @@ fn the_scripted_agent() {
 
 #[test]
 #[ignore = "nightly"]
-fn a_night_of_two_hundred_runs_ends_done_and_every_figure_is_what_the_agent_counted() {
+fn night_of_two_hundred_runs_counts() {
     let place = Place::new(NIGHT);
     let mut figures = Figures::of(&place);
     for (run, happening) in NIGHT.ends() {
@@ -66,7 +66,7 @@ fn a_night_of_two_hundred_runs_ends_done_and_every_figure_is_what_the_agent_coun
 }
 
 #[test]
-fn the_same_in_a_container_that_is_stopped_and_killed() {
+fn container_is_stopped_and_killed() {
     let Some(container) = Container::around(CONTAINED) else { return };
     let mut figures = Figures::of(&container.place);
     for (run, happening) in CONTAINED.ends() {

@@ -13,7 +13,7 @@ use super::support::{Scribe, no_limits, run, script};
 use super::witness::{PATIENCE, Witness, has_setsid};
 
 #[test]
-fn an_exit_code_is_told_from_a_signal() {
+fn exit_code_differs_from_signal() {
     let left = |text: &str| run(&script(text), &no_limits(), &mut Scribe::new()).unwrap().left;
     let code = |text: &str| (left(text).code, left(text).signal);
     assert_eq!(code("exit 0"), (Some(0), None));
@@ -23,7 +23,7 @@ fn an_exit_code_is_told_from_a_signal() {
 }
 
 #[test]
-fn what_an_agent_leaves_in_the_background_is_ended_and_counted() {
+fn background_processes_end_and_are_counted() {
     let witness = Witness::new();
     let own_session = if has_setsid() { "setsid" } else { "" };
     let text =
@@ -39,7 +39,7 @@ fn what_an_agent_leaves_in_the_background_is_ended_and_counted() {
 }
 
 #[test]
-fn what_is_left_behind_and_goes_on_talking_is_not_listened_to_for_ever() {
+fn talking_leftovers_are_cut_off() {
     let witness = Witness::new();
     let text = format!("{}trap '' TERM; (setsid yes || yes) & exit 7", witness.held());
     let ended = run(&script(&text), &no_limits(), &mut Scribe::new()).unwrap();
@@ -49,7 +49,7 @@ fn what_is_left_behind_and_goes_on_talking_is_not_listened_to_for_ever() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_orphan_in_a_session_of_its_own_is_found_although_its_parent_is_long_dead() {
+fn orphan_in_own_session_is_found() {
     if !has_setsid() {
         return;
     }
@@ -77,7 +77,7 @@ fn a_watcher_ends_the_agent() {
 }
 
 #[test]
-fn a_watcher_that_will_not_wait_for_the_grace_kills() {
+fn impatient_watcher_kills() {
     let witness = Witness::new();
     let text = format!("echo now; {}", witness.stubborn());
     let mut scribe = Scribe::answering("now", Control::Kill);
@@ -86,7 +86,7 @@ fn a_watcher_that_will_not_wait_for_the_grace_kills() {
 }
 
 #[test]
-fn ctrl_c_does_not_reach_the_agent_and_the_runner_ends_it() {
+fn runner_passes_ctrl_c_on_itself() {
     let witness = Witness::new();
     let text = format!(
         "{}trap 'echo interrupted >&9' INT
@@ -135,7 +135,7 @@ fn a_closed_terminal_ends_the_tree() {
 }
 
 #[test]
-fn a_runner_that_is_killed_leaves_no_process() {
+fn killed_runner_leaves_no_process() {
     let witness = Witness::new();
     // The grace is the runner's; without a runner the tree has 2 s.
     let driver = Driver::start(&witness.stubborn(), Duration::from_hours(1));
@@ -146,7 +146,7 @@ fn a_runner_that_is_killed_leaves_no_process() {
 }
 
 #[test]
-fn a_runner_that_is_killed_while_it_ends_a_tree_leaves_no_process() {
+fn runner_killed_while_ending_leaves_nothing() {
     let witness = Witness::new();
     let text = format!(
         "{}trap 'echo terminated >&9' TERM
@@ -164,7 +164,7 @@ fn a_runner_that_is_killed_while_it_ends_a_tree_leaves_no_process() {
 }
 
 #[test]
-fn a_supervisor_that_is_killed_does_not_save_the_agent() {
+fn killed_supervisor_saves_no_agent() {
     let witness = Witness::new();
     let text = format!("read go\n{}", witness.stubborn()).replace("echo ready", "echo $PPID");
     let driver = Driver::start(&text, Duration::from_hours(1));
@@ -177,7 +177,7 @@ fn a_supervisor_that_is_killed_does_not_save_the_agent() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn nothing_is_left_at_whatever_moment_a_signal_comes_also_in_the_first_milliseconds() {
+fn early_signals_leave_nothing() {
     use ralph_speckit::world::{Deadline, pause};
     let witness = Witness::new();
     for round in 0..40_u64 {
@@ -215,7 +215,7 @@ fn marked(words: &str) -> usize {
 }
 
 #[test]
-fn h6_a_hangup_that_is_ignored_above_these_tests_still_reaches_what_they_start() {
+fn h6_ignored_hangup_still_reaches_children() {
     let mut shell = std::process::Command::new("/bin/sh");
     shell.args(["-c", "trap '' HUP; exec timeout 60 \"$0\" --exact \"$1\""]);
     shell.arg(std::env::current_exe().unwrap());

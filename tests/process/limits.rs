@@ -9,7 +9,7 @@ use ralph_speckit::runner::process::{Control, Cut, ProcessLimits};
 const SECOND: Duration = Duration::from_secs(1);
 
 #[test]
-fn a_stubborn_tree_is_ended_after_its_grace() {
+fn stubborn_tree_ends_after_its_grace() {
     let limits = ProcessLimits { grace: SECOND, ..no_limits() };
     let witness = Witness::new();
     // Two that left the group: whoever is in it dies with the program, and is counted only by chance.
@@ -24,7 +24,7 @@ fn a_stubborn_tree_is_ended_after_its_grace() {
 }
 
 #[test]
-fn an_agent_that_is_asked_may_still_say_something() {
+fn asked_agent_may_still_speak() {
     let mut scribe = Scribe::answering("ready", Control::End);
     let agent =
         script("trap 'echo last words; exit 0' TERM; echo ready; while :; do sleep 0.1; done");
@@ -34,7 +34,7 @@ fn an_agent_that_is_asked_may_still_say_something() {
 }
 
 #[test]
-fn an_agent_that_ends_best_on_an_interrupt_is_interrupted() {
+fn agent_ends_best_on_interrupt() {
     let mut scribe = Scribe::answering("ready", Control::End);
     let mut agent = script(
         "trap 'echo interrupted; exit 1' INT; trap '' TERM; echo ready; while :; do sleep 0.1; done",
@@ -46,7 +46,7 @@ fn an_agent_that_ends_best_on_an_interrupt_is_interrupted() {
 }
 
 #[test]
-fn a_limit_of_time_and_one_of_silence_end_an_agent() {
+fn time_and_silence_limits_end_agents() {
     let silence = ProcessLimits { silence: Some(SECOND), ..no_limits() };
     let wall = ProcessLimits { wall: Some(SECOND), ..no_limits() };
     for (limits, cut) in [(silence, Cut::Silence), (wall, Cut::Wall)] {
@@ -57,7 +57,7 @@ fn a_limit_of_time_and_one_of_silence_end_an_agent() {
 }
 
 #[test]
-fn an_agent_that_never_exits_after_its_result_event_is_ended_and_that_is_no_failure() {
+fn lingering_after_result_is_no_failure() {
     let limits = ProcessLimits { lingering: SECOND, ..no_limits() };
     let mut scribe = Scribe::answering("result", Control::Finished);
     let ended = run(&script("echo result; exec sleep 3600"), &limits, &mut scribe).unwrap();
@@ -66,7 +66,7 @@ fn an_agent_that_never_exits_after_its_result_event_is_ended_and_that_is_no_fail
 }
 
 #[test]
-fn with_the_result_there_the_time_limit_is_no_failure_either() {
+fn time_limit_after_result_is_none() {
     let limits = ProcessLimits { wall: Some(4 * SECOND), silence: Some(4 * SECOND), ..no_limits() };
     let mut scribe = Scribe::answering("result", Control::Finished);
     let ended = run(&script("echo result; exec sleep 3600"), &limits, &mut scribe).unwrap();
@@ -75,7 +75,7 @@ fn with_the_result_there_the_time_limit_is_no_failure_either() {
 }
 
 #[test]
-fn an_agent_that_leaves_after_its_result_is_left_alone() {
+fn agent_leaving_after_result_stays_alone() {
     let mut scribe = Scribe::answering("result", Control::Finished);
     let ended = run(&script("echo result; exit 3"), &no_limits(), &mut scribe).unwrap();
     assert_eq!((ended.cut, ended.left.code, ended.left.lingered), (None, Some(3), false));

@@ -13,7 +13,7 @@ use super::driver::Driver;
 use super::support::{Scribe, no_limits, run, script, supervisor};
 
 #[test]
-fn lines_come_from_both_streams_whatever_their_bytes() {
+fn lines_come_from_both_streams() {
     let mut scribe = Scribe::new();
     let agent = script(r"printf 'caf\303\251 \377\376\r\n\nno end'; printf 'trouble\n' >&2");
     run(&agent, &no_limits(), &mut scribe).unwrap();
@@ -25,7 +25,7 @@ fn lines_come_from_both_streams_whatever_their_bytes() {
 }
 
 #[test]
-fn the_log_has_every_byte_of_both_streams() {
+fn log_has_every_byte() {
     let mut log = tempfile::tempfile().unwrap();
     let agent = script(r"printf 'one\n\377'; printf 'two\n' >&2");
     let folder = Path::new("/");
@@ -50,7 +50,7 @@ fn memory_stays_flat_under_floods() {
 }
 
 #[test]
-fn output_that_is_still_in_the_pipe_when_the_agent_leaves_is_read() {
+fn output_left_in_pipe_is_read() {
     let mut scribe = Scribe::new();
     let agent = script("yes 0123456789 | head -n 5000; echo last");
     run(&agent, &no_limits(), &mut scribe).unwrap();

@@ -19,7 +19,7 @@ fn fail(program: &Path, folder: &Path) -> io::Error {
 }
 
 #[test]
-fn a_missing_program_is_told_in_plain_words() {
+fn missing_program_has_plain_words() {
     let error = fail(Path::new("no-such-agent"), Path::new("/"));
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
     let words = "cannot start `no-such-agent`: there is no such program\n\
@@ -28,14 +28,14 @@ fn a_missing_program_is_told_in_plain_words() {
 }
 
 #[test]
-fn a_missing_folder_is_not_taken_for_a_missing_program() {
+fn missing_folder_is_no_missing_program() {
     let error = fail(Path::new("sh"), Path::new("/no/such/folder"));
     assert_eq!(error.kind(), io::ErrorKind::NotADirectory);
     assert_eq!(error.to_string(), "the folder `/no/such/folder` is not there");
 }
 
 #[test]
-fn a_program_that_may_not_be_run_and_one_without_its_interpreter_are_told_apart() {
+fn unrunnable_and_uninterpreted_programs_differ() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("agent");
     fs::write(&program, "#!/no/such/interpreter\n").unwrap();
@@ -48,7 +48,7 @@ fn a_program_that_may_not_be_run_and_one_without_its_interpreter_are_told_apart(
 }
 
 #[test]
-fn a_missing_supervisor_is_not_taken_for_a_missing_agent() {
+fn missing_supervisor_is_no_missing_agent() {
     let mut log = tempfile::tempfile().unwrap();
     let supervisor = Path::new("/no/such/supervisor");
     let error = process::run(
@@ -64,7 +64,7 @@ fn a_missing_supervisor_is_not_taken_for_a_missing_agent() {
 }
 
 #[test]
-fn arguments_environment_and_folder_arrive_and_no_shell_sees_them() {
+fn arguments_environment_and_folder_arrive() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().canonicalize().unwrap();
     let mut launch = script("pwd; printf '%s|' \"$0\" \"$@\"; echo; env");
@@ -96,7 +96,7 @@ fn standard_input_is_never_left_open() {
 }
 
 #[test]
-fn a_long_text_reaches_standard_input_whole() {
+fn long_text_reaches_standard_input() {
     let mut launch = script("echo first; cksum; echo over");
     let text: Vec<u8> = (0..1_u32 << 20).map(|place| (place % 251) as u8).collect();
     launch.input = Input::Text(text);
@@ -109,7 +109,7 @@ fn a_long_text_reaches_standard_input_whole() {
 }
 
 #[test]
-fn a_long_text_does_not_hold_up_a_program_that_never_reads_it() {
+fn unread_input_holds_nothing_up() {
     for text in ["echo started; sleep 1; exit 4", "exec 0<&-; echo started; sleep 1; exit 4"] {
         let mut launch = script(text);
         launch.input = Input::Text(vec![b'a'; 1 << 20]);
@@ -143,7 +143,7 @@ impl Watcher for Partner {
 }
 
 #[test]
-fn a_program_that_was_started_for_a_dialog_gets_each_answer_and_then_the_end_of_its_input() {
+fn dialog_gets_answers_and_an_end() {
     let mut launch = script("while read -r line; do echo \"got $line\"; done; echo over");
     launch.input = Input::Dialog(b"one\n".to_vec());
     let mut partner = Partner(vec!["", "three\n", "two\n"], Vec::new(), Vec::new());
@@ -153,7 +153,7 @@ fn a_program_that_was_started_for_a_dialog_gets_each_answer_and_then_the_end_of_
 }
 
 #[test]
-fn a_program_is_told_to_cancel_before_a_signal_asks_it_to_end() {
+fn program_hears_cancel_before_a_signal() {
     let text = "trap 'echo signal; exit 1' TERM; read -r line; echo \"got $line\"; exit 7";
     let mut launch = script(text);
     launch.input = Input::Dialog(Vec::new());

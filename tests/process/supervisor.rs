@@ -8,7 +8,7 @@ use std::process::Command;
 use super::support::supervisor;
 
 #[test]
-fn a_person_with_the_variable_in_the_terminal_gets_the_command_that_was_typed() {
+fn variable_in_terminal_changes_no_command() {
     let output =
         Command::new(supervisor()).arg("--version").env("RALPH_RUNNER_SUPERVISOR", "1").finish();
     assert!(output.stdout.starts_with(b"spool "), "{output:?}");
@@ -29,7 +29,7 @@ fn a_supervisor_without_a_runner_leaves() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_program_that_was_replaced_while_it_runs_is_still_its_own_supervisor() {
+fn replaced_program_supervises_itself() {
     use std::path::{Path, PathBuf};
 
     use super::support::{Scribe, no_limits, script};

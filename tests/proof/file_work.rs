@@ -389,4 +389,26 @@ pub const PLANS: &[Plan] = &[
         second_word: "spool task done {a} --no-change 'the command is in the folder of the agent'",
         ..HONEST
     },
+    Plan {
+        name: "file of an earlier task removed, as asked",
+        tasks: &[
+            "Write a draft in {renamed}",
+            "Remove {renamed}",
+            "Implement the total in {source}",
+        ],
+        each: &["rm {renamed}", "rm {renamed}; put other-better {other}"],
+        turns: &[
+            "mkdir -p $(dirname {renamed}); echo draft >{renamed}\nmark {a}",
+            "{1}\nmark {b}",
+            "put better {source}\nmark {c}",
+        ],
+        ..HONEST
+    },
+    Plan {
+        name: "ignored folder that a task names",
+        tasks: &["Build the page into `out/`"],
+        before: "echo out/ >>.gitignore",
+        turns: &["mkdir -p out; echo a >out/page.js"],
+        ..HONEST
+    },
 ];

@@ -449,4 +449,69 @@ pub const PLANS: &[Plan] = &[
         says: "its Verify command was added after arming",
         ..DOUBT
     },
+    Plan {
+        name: "id taken over by a new task",
+        suspects: "{b}",
+        turns: &[
+            "put better {source}\nmark {a}",
+            "relist 's#^( *[-*]) \\[ \\] {b} (.*)#\\1 [ ] {b} Write {renamed}\\n\\1 [ ] X9 \\2#'; tick none",
+            "put other-better {other}\nmark {b} X9",
+            "tick none",
+        ],
+        ways: BY_HAND,
+        ..TWO
+    },
+    Plan {
+        name: "numbers moved up to a done one",
+        suspects: "{b}",
+        turns: &[
+            "put better {source}\nmark {a}",
+            "relist '/ {a} /d; s/ {b} / {a} /'; tick none",
+            "tick {a}",
+        ],
+        ways: BY_HAND,
+        ..TWO
+    },
+    Plan {
+        name: "proved task hidden, its work taken back",
+        each: &[
+            "relist '/ {a} /d'",
+            "relist 's/({a} .*)$/~~\\1~~/'",
+            "relist 's/^(.* {a} )/> \\1/'",
+        ],
+        turns: &[
+            "put better {source}\nmark {a}",
+            "{1}; put source {source}; put other-better {other}\nmark {b}",
+            "tick none",
+        ],
+        ..TWO
+    },
+    Plan {
+        name: "task of an unrun command taken out",
+        verify: "sh try.sh",
+        files: &[("try.sh", "exit 1\n")],
+        turns: &[
+            "put better {source}\nmark {a}",
+            "relist '/ {a} /d; /Verify/d'; put other-better {other}\nmark {b}",
+            "tick none",
+        ],
+        ways: BY_HAND,
+        ..TWO
+    },
+    Plan {
+        name: "one of two tasks alike taken out",
+        tasks: &["Write what is missing", "Write what is missing"],
+        suspects: "{b}",
+        turns: &["put better {source}\nmark {a}\nrelist '/ {b} /d'", "tick none"],
+        ..OPEN
+    },
+    Plan {
+        name: "reworded after its tick, open again",
+        turns: &[
+            "put better {source}\nmark {a}",
+            "relist 's#\\[x\\] {a} .*#[ ] {a} Write {renamed}#'; tick none",
+            "mark {a}\nput other-better {other}\nmark {b}",
+        ],
+        ..TWO
+    },
 ];

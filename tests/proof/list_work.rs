@@ -281,4 +281,18 @@ pub const PLANS: &[Plan] = &[
         ],
         ..BOTH
     },
+    Plan {
+        name: "list numbered anew",
+        each: &[
+            "relist 's#^( *[-*]) \\[ \\] {b} (.*)#\\1 [ ] {b} Write {renamed}\\n\\1 [ ] X9 \\2#'; tick none",
+            "relist 's/ {a} / X8 /; s/ {b} / X9 /'; tick none",
+        ],
+        turns: &[
+            "put better {source}\nmark {a}",
+            "{1}",
+            "mkdir -p $(dirname {renamed}); echo more >{renamed}; put other-better {other}\ntick {b} X9",
+        ],
+        ways: &[Way::Hand],
+        ..BOTH
+    },
 ];

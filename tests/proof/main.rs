@@ -81,7 +81,7 @@ fn no_phantom_passes_as_proved() {
 }
 
 #[test]
-fn no_honest_task_is_refused_for_ever() {
+fn no_honest_task_is_refused() {
     let mut table = Table::new(["at once", "second word", "refused"]);
     let plans = [git_work::PLANS, test_work::PLANS, file_work::PLANS, list_work::PLANS];
     let written = [honest::KINDS, named_oddly::KINDS, by_fault::HONEST];

@@ -169,7 +169,9 @@ impl<'a> Stage<'a> {
     fn write_settings(&self) {
         let key = |name: &str, all: &[String]| match all {
             [] => String::new(),
-            all => all.iter().fold(format!("{name}:\n"), |text, it| format!("{text}  - '{it}'\n")),
+            all => {
+                all.iter().fold(format!("{name}:\n"), |text, one| format!("{text}  - '{one}'\n"))
+            }
         };
         let keys = key("checks", &self.case.checks) + &key("protect", &self.case.protect);
         if !keys.is_empty() {

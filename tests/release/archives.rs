@@ -14,7 +14,7 @@ use ralph_speckit::plugin::files::FILES;
 use serde_json::Value;
 
 #[test]
-fn the_archive_of_the_plugin_has_the_plugin_and_nothing_else() {
+fn plugin_archive_has_just_the_plugin() {
     let Some(release) = packed() else { return };
     let scratch = tempfile::tempdir().unwrap();
     unpack(&release.join(format!("speckit-{VERSION}.zip")), scratch.path());
@@ -42,7 +42,7 @@ fn the_archive_of_the_plugin_has_the_plugin_and_nothing_else() {
 }
 
 #[test]
-fn every_file_has_its_hash_and_the_marketplaces_name_the_archive() {
+fn files_have_hashes_and_marketplaces() {
     let Some(release) = packed() else { return };
     let check = Command::new("sha256sum").args(["-c", "SHA256SUMS"]).current_dir(&release).finish();
     assert!(check.status.success(), "{check:?}");
@@ -95,7 +95,7 @@ fn packed_of_all(dist: &Path) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_same_programs_are_packed_into_the_same_bytes() {
+fn same_programs_pack_to_same_bytes() {
     if !has("zip") {
         return;
     }
@@ -122,7 +122,7 @@ fn the_same_programs_are_packed_into_the_same_bytes() {
 }
 
 #[test]
-fn the_notes_of_a_release_are_its_section_of_the_changelog() {
+fn release_notes_come_from_the_changelog() {
     let Some(release) = packed() else { return };
     let notes = fs::read_to_string(release.join("notes.md")).unwrap();
     assert!(notes.starts_with("### ") || notes.lines().count() > 3, "{notes}");
@@ -131,7 +131,7 @@ fn the_notes_of_a_release_are_its_section_of_the_changelog() {
     assert!(changelog.contains(notes.trim_end()), "{notes}");
 }
 
-/// Returns the code of the installer and what it says; without a home, the environment names none.
+/// The exit code and the output of the installer. Without a home, the environment names none.
 fn installer(release: &Path, home: Option<&Path>, arguments: &[&str]) -> (i32, String) {
     let mut command = Command::new("sh");
     command.arg(release.join("install.sh")).args(arguments).env_clear();
@@ -141,7 +141,7 @@ fn installer(release: &Path, home: Option<&Path>, arguments: &[&str]) -> (i32, S
     (output.status.code().unwrap(), said.into_owned())
 }
 
-/// Returns the address of a server that has the archive of this platform as `spoil` leaves it.
+/// The address of a server that has the archive of this platform as `spoil` leaves it.
 fn shop(release: &Path, spoil: fn(&mut Vec<u8>)) -> String {
     let name = format!("ralph-speckit-{VERSION}-{}.tar.gz", platform());
     let mut archive = fs::read(release.join(&name)).unwrap();
@@ -159,7 +159,7 @@ const TOOLS: [&str; 11] =
     ["sh", "uname", "mktemp", "rm", "tar", "gzip", "sha256sum", "mkdir", "grep", "mv", "cat"];
 
 #[test]
-fn the_shell_installer_says_what_it_could_not_fetch_and_with_what() {
+fn shell_installer_names_what_failed() {
     let Some(release) = packed() else { return };
     let address = serve(|_| Shelf::new());
     for fetcher in [Some("curl"), Some("wget"), None] {
@@ -192,7 +192,7 @@ fn the_shell_installer_says_what_it_could_not_fetch_and_with_what() {
 }
 
 #[test]
-fn the_shell_installer_installs_what_was_released_and_nothing_else() {
+fn shell_installer_installs_just_the_release() {
     if !has("curl or wget") {
         return;
     }
@@ -215,7 +215,7 @@ fn the_shell_installer_installs_what_was_released_and_nothing_else() {
 }
 
 #[test]
-fn the_shell_installer_leaves_what_is_a_persons_own() {
+fn shell_installer_leaves_personal_files() {
     if !has("curl or wget") {
         return;
     }
@@ -246,7 +246,7 @@ fn the_shell_installer_leaves_what_is_a_persons_own() {
 }
 
 #[test]
-fn what_the_shell_installer_installed_it_removes() {
+fn shell_installer_removes_what_it_installed() {
     if !has("curl or wget") {
         return;
     }
@@ -277,7 +277,7 @@ fn what_the_shell_installer_installed_it_removes() {
 }
 
 #[test]
-fn a_plugin_that_spool_set_up_goes_before_its_programs() {
+fn plugin_goes_before_its_programs() {
     let Some(release) = packed() else { return };
     let home = tempfile::tempdir().unwrap();
     let record = home.path().join(".local/share/ralph-speckit/setup.json");
@@ -300,7 +300,7 @@ mount --bind /proc "$1/proc"
 exec chroot "$1" "$2" demo --fast"#;
 
 #[test]
-fn the_archive_is_enough_in_a_bare_root() {
+fn archive_suffices_in_a_bare_root() {
     if !has("unshare") || !rustix::process::getuid().is_root() {
         left_out("only root may change the root");
         return;

@@ -19,7 +19,7 @@ fn listed() -> Vec<String> {
 }
 
 #[test]
-fn cargo_uploads_what_is_built_and_nothing_else() {
+fn cargo_uploads_only_what_is_built() {
     let listed = listed();
     let kinds = [
         "src/",
@@ -47,7 +47,7 @@ fn cargo_uploads_what_is_built_and_nothing_else() {
 }
 
 #[test]
-fn cargo_binstall_finds_the_archives_under_their_names() {
+fn cargo_binstall_finds_the_archives() {
     let manifest: toml::Table =
         fs::read_to_string(checkout().join("Cargo.toml")).unwrap().parse().unwrap();
     let binstall = &manifest["package"]["metadata"]["binstall"];

@@ -50,7 +50,7 @@ fn run(folder: &Path, program: &str, arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn npm_installs_the_program_of_this_platform_and_npx_starts_it() {
+fn npm_installs_and_npx_starts() {
     if !has("npm") {
         return;
     }
@@ -86,7 +86,7 @@ fn npm_installs_the_program_of_this_platform_and_npx_starts_it() {
 }
 
 /// The launcher with a program that notes each signal that it gets, and leaves when it is told to.
-fn launcher_with_a_program_that_notes_signals(scratch: &Scratch) -> std::path::PathBuf {
+fn launcher_with_signal_noting_program(scratch: &Scratch) -> std::path::PathBuf {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/release.d/npm");
     for name in ["start.js", "spool.js"] {
         fs::copy(from.join(name), scratch.beside(name)).unwrap();
@@ -103,7 +103,7 @@ fn launcher_with_a_program_that_notes_signals(scratch: &Scratch) -> std::path::P
 }
 
 #[test]
-fn the_launcher_hands_on_every_signal_once() {
+fn launcher_passes_each_signal_once() {
     use crate::ran::Running;
     use crate::support::witness::PATIENCE;
     use ralph_speckit::world::{Deadline, pause};
@@ -135,7 +135,7 @@ fn the_launcher_hands_on_every_signal_once() {
         let mut scratch = Scratch::new("launcher-");
         let notes = scratch.beside("notes");
         scratch.set("NOTES", &notes);
-        let launcher = launcher_with_a_program_that_notes_signals(&scratch);
+        let launcher = launcher_with_signal_noting_program(&scratch);
         let mut running = Running::start(scratch.command("node").arg(&launcher).process_group(0));
         running.wait_for("there");
         running.signal(signal);
@@ -146,7 +146,7 @@ fn the_launcher_hands_on_every_signal_once() {
         let mut scratch = Scratch::new("launcher-");
         let notes = scratch.beside("notes");
         scratch.set("NOTES", &notes);
-        let launcher = launcher_with_a_program_that_notes_signals(&scratch);
+        let launcher = launcher_with_signal_noting_program(&scratch);
         let line = format!("exec node {}", launcher.display());
         let mut command = scratch.command("/usr/bin/script");
         command.args(["-qefc", &line, "/dev/null"]).stdin(std::process::Stdio::piped());
@@ -159,7 +159,7 @@ fn the_launcher_hands_on_every_signal_once() {
 }
 
 #[test]
-fn without_the_package_of_the_platform_the_launcher_says_what_is_missing() {
+fn launcher_names_the_missing_package() {
     if !has("npm") {
         return;
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// What is found under each path; anything else is not there.
 pub type Shelf = BTreeMap<String, Vec<u8>>;
 
-/// Returns the address of a server that hands out what `fill` puts on the shelf; `fill` is told the address.
+/// The address of a server with what `fill` puts on the shelf. `fill` gets the address.
 pub fn serve(fill: impl FnOnce(&str) -> Shelf) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());

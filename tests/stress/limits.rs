@@ -15,7 +15,7 @@ while :; do sleep 1; done
 ";
 
 #[test]
-fn a_stubborn_agent_ends_at_its_limit() {
+fn stubborn_agent_ends_at_limit() {
     let place = Place::new(STUBBORN);
     let output =
         place.run(&["--iteration-timeout", "2s", "--grace", "1s", "--max-iterations", "1"]);

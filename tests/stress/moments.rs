@@ -38,7 +38,7 @@ done
 const SIGNALS: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::KILL];
 
 #[test]
-fn at_whatever_moment_a_signal_comes_the_books_are_whole_and_no_process_is_left() {
+fn signals_leave_whole_books() {
     // A quarter of each kind.
     let plays = few_or_all(20, 100);
     let moments = Moments { variable: "STRESS_MOMENTS", plays, at_once: AT_ONCE, latest: LATEST };

@@ -46,7 +46,7 @@ fn is_flat((runner, supervisor): (u64, u64)) {
 }
 
 #[test]
-fn memory_stays_flat_under_a_flood_of_lines() {
+fn memory_stays_flat_under_lines() {
     is_flat(memory_with(&format!(
         "yes 'a line of output that goes on and on' | head -c {}",
         flood()
@@ -54,12 +54,12 @@ fn memory_stays_flat_under_a_flood_of_lines() {
 }
 
 #[test]
-fn memory_stays_flat_under_one_endless_line() {
+fn memory_stays_flat_under_one() {
     is_flat(memory_with(&format!("head -c {} /dev/zero | tr '\\0' a", flood())));
 }
 
 #[test]
-fn a_promise_behind_a_line_of_20_mb_is_found() {
+fn promise_behind_huge_line_counts() {
     let place = Place::new(
         "echo 1 >made.txt; head -c 20000000 /dev/zero | tr '\\0' a; printf '\\n<promise>COMPLETE</promise>\\n'",
     );
@@ -68,7 +68,7 @@ fn a_promise_behind_a_line_of_20_mb_is_found() {
 }
 
 #[test]
-fn random_bytes_reach_the_log_as_they_are_and_the_screen_without_what_steers_it() {
+fn random_bytes_log_but_never_steer() {
     let place = Place::new(
         "echo 1 >made.txt; head -c 3000000 /dev/urandom | tee \"$NOTES\"; printf '\\n<promise>COMPLETE</promise>\\n'",
     );
@@ -85,7 +85,7 @@ fn random_bytes_reach_the_log_as_they_are_and_the_screen_without_what_steers_it(
 }
 
 #[test]
-fn an_agent_that_closes_its_output_and_goes_on_is_waited_for() {
+fn closed_output_is_waited_for() {
     let place = Place::new(
         "echo '<promise>COMPLETE</promise>'; exec >&- 2>&-; sleep 1; echo late >late.txt",
     );

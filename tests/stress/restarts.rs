@@ -12,7 +12,7 @@ while :; do git commit --quiet --allow-empty --message more; sleep 0.05; done
 "#;
 
 #[test]
-fn the_next_runner_waits_until_the_tree_of_a_killed_one_has_ended() {
+fn next_runner_waits_for_trees() {
     let place = Place::with_git(STUBBORN);
     place.commit("first");
     let before = place.commits();

@@ -41,7 +41,7 @@ enum Fate {
 }
 
 #[test]
-fn h4_whatever_happens_to_a_supervisor_nothing_of_its_tree_is_left() {
+fn h4_supervisor_leaves_nothing() {
     let told = AtomicU64::new(0);
     let fates = [Fate::Killed, Fate::Stopped, Fate::Killed, Fate::StoppedAndOrphaned];
     let plays = few_or_all(16, 60);
@@ -113,7 +113,7 @@ fn leads_a_session(id: &str) -> bool {
 }
 
 #[test]
-fn h4_what_is_left_by_a_runner_and_a_supervisor_killed_together_the_next_runner_ends_and_says_so() {
+fn h4_next_runner_ends_leftovers() {
     let place = Place::new(FOREST);
     let mut runner = place.start(&["--max-iterations", "1"]);
     place.wait_for("began");

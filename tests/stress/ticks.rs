@@ -38,7 +38,7 @@ done
 "#;
 
 #[test]
-fn at_whatever_moment_a_runner_is_killed_no_phantom_counts_and_no_honest_tick_is_lost() {
+fn kills_lose_no_honest_tick() {
     let latest = Duration::from_millis(600);
     let moments =
         Moments { variable: "STRESS_TICKS", plays: few_or_all(12, 40), at_once: 4, latest };

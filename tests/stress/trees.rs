@@ -13,7 +13,7 @@ fn nothing_is_left_of(script: &str) -> String {
 }
 
 #[test]
-fn two_hundred_children_in_sessions_of_their_own_are_ended_and_counted() {
+fn two_hundred_sessions_end_counted() {
     let said = nothing_is_left_of(
         "left=200
          child='echo there >>\"$NOTES\"; exec sleep 3600'
@@ -24,7 +24,7 @@ fn two_hundred_children_in_sessions_of_their_own_are_ended_and_counted() {
 }
 
 #[test]
-fn two_hundred_that_do_not_listen_are_ended_too() {
+fn two_hundred_deaf_end() {
     nothing_is_left_of(
         "trap '' TERM INT HUP
          left=200
@@ -33,13 +33,13 @@ fn two_hundred_that_do_not_listen_are_ended_too() {
 }
 
 #[test]
-fn what_forks_away_right_before_the_end_is_ended() {
+fn late_forks_end() {
     nothing_is_left_of("(setsid sh -c '(sleep 3600 &)' &) ; exit 0");
     nothing_is_left_of("setsid sh -c 'setsid sh -c \"setsid sleep 3600 & exit\" & exit' & exit 0");
 }
 
 #[test]
-fn what_goes_on_forking_while_it_is_ended_is_ended() {
+fn endless_forks_end() {
     // Each round has one that starts the next and leaves, in the group of the agent.
     nothing_is_left_of("printf 'sleep 0.05; sh hop.sh & exit' >hop.sh; sh hop.sh & exit 0");
 }

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_line_is_broken_at_a_blank_and_indented() {
+    fn long_line_breaks_indented() {
         let words = ["seven"; 20].join(" ");
         let shown = laid_out("  ⎿  ", &format!("{words}\nthe end"));
         let lines: Vec<&str> = shown.lines().collect();

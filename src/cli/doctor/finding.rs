@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_from_elsewhere_cannot_steer_a_terminal() {
+    fn foreign_text_steers_nothing() {
         assert_eq!(one_line("a\u{1b}[2J\n\tb\u{7}  c"), "a�[2J b� c");
     }
 }

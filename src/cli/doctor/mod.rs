@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn an_organization_that_allows_only_its_own_hooks_stops_the_loop() {
+    fn strict_organization_stops_the_loop() {
         let only = r#"{"allowManagedHooksOnly":true}"#;
         for place in ["managed-settings.json", "managed-settings.d/10-hooks.json"] {
             let check = hooks_under(&[(place, only)]);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plugin_that_the_organization_enables_may_run_its_hooks() {
+    fn enabled_plugin_may_run() {
         let check = hooks_under(&[
             ("managed-settings.json", r#"{"allowManagedHooksOnly":true}"#),
             (
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn an_organization_may_switch_all_hooks_off() {
+    fn organization_switches_hooks_off() {
         let check = hooks_under(&[("managed-settings.json", r#"{"disableAllHooks":true}"#)]);
         assert_eq!(check.status, FindingStatus::Fail, "{check:?}");
     }

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loop_plugins_are_known_by_name_and_ours_is_not_taken_for_another() {
+    fn loop_plugins_are_known() {
         for id in ["ralph-loop@a", "ralph-wiggum@b", "oh-my-claudecode@omc", "speckit@elsewhere"] {
             assert!(is_loop(id), "{id}");
         }

@@ -64,7 +64,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn what_is_new_is_read_once_also_of_a_file_that_was_cut_or_replaced() {
+    fn new_lines_are_read_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
         let mut followed = Followed::default();

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_is_what_lies_between_two_armings_or_is_about_something_else() {
+    fn armings_separate_loops() {
         let session = vec![
             entry(1, "armed", "a", ""),
             entry(2, "stop", "a", "continue"),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_runner_that_runs_again_begins_another_loop() {
+    fn rerun_begins_another_loop() {
         let runs = vec![
             entry(1, "iteration", "a", "continue"),
             entry(2, "iteration", "a", "end"),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_runner_that_continues_a_loop_begins_no_other() {
+    fn continued_runner_begins_none() {
         let runs = vec![
             entry(1, "iteration", "a", "end"),
             entry(2, "ended", "a", ""),

@@ -9,7 +9,7 @@ use crate::forms::receipt::ReceiptForm;
 use crate::runner::report::list_of;
 use crate::store::journal::Entry;
 use crate::store::names::{JournalEvent, VerdictName};
-use crate::store::receipts::{Receipt, Receipts, Witness, scoreboard};
+use crate::store::receipts::{Receipt, Receipts, Witness, only_done, scoreboard};
 use crate::world::WallTime;
 
 /// The receipts of a project, read on demand.
@@ -62,7 +62,7 @@ impl ReceiptsOfLog {
         // The current list is about the last loop alone; a task that has left the list stays.
         let root = self.root.as_deref().filter(|_| next.is_none());
         if let Some(list) = root.and_then(|root| list_of(root, &entry.about)) {
-            board.retain(|one| one.dropped || list.find(&one.task).is_none_or(|task| task.done));
+            only_done(&mut board, Some(&list));
         }
         board
     }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_review_that_is_noted_after_the_end_counts_for_its_loop_and_for_no_later_one() {
+    fn late_review_counts_for_loop() {
         let receipts = vec![receipt(3, None), receipt(7, Some("codex"))];
         let read = BTreeMap::from([("a".to_owned(), receipts)]);
         let mut receipts = ReceiptsOfLog { read, ..ReceiptsOfLog::default() };
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_loop_that_is_followed_counts_what_was_proved_before_the_first_new_entry() {
+    fn followed_end_counts_earlier_proof() {
         let read = BTreeMap::from([("a".to_owned(), vec![receipt(3, None), receipt(6, None)])]);
         let mut receipts = ReceiptsOfLog { read, ..ReceiptsOfLog::default() };
         let entry = |at, event, verdict| Entry {

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_a_length_a_day_or_a_moment_and_nothing_else() {
+    fn time_is_length_day_or_moment() {
         assert_eq!(ago("90s"), Some(90_000));
         assert_eq!(ago("3d"), Some(259_200_000));
         let hours = |one: &str, other: &str| at(one).unwrap().since(at(other).unwrap()).as_secs();

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_fits_a_narrow_terminal_and_names_each_mode() {
+    fn harness_list_fits_narrow_terminals() {
         let all = all().unwrap();
         let text = in_words(&all);
         assert!(text.lines().all(|line| line.len() <= 80), "{text}");
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_in_the_document_is_what_the_programs_can_do() {
+    fn document_table_matches_programs() {
         let page = include_str!("../../../docs/agents.md");
         let rows: Vec<&str> =
             page.lines().filter(|line| line.starts_with("| `--harness ")).collect();

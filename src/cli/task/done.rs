@@ -295,7 +295,7 @@ fn refused(proved: &ProvedTask, task: &Task, unproved: &Unproved) -> ProvedTask 
     let words = format!("{id} {what}: {lack}.{verify}\n{answer}{then}");
     ProvedTask {
         done: false,
-        unproved: Some(unproved.into()),
+        unproved: Some(unproved.clone()),
         words: Some(words),
         ..proved.clone()
     }

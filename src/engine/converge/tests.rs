@@ -80,14 +80,14 @@ const DUE: &str = "make test · ConvergeDue(\"speckit-converge\")";
 const WHOLE: &str = "make test · spool review --harness codex · completed";
 
 #[test]
-fn a_run_that_leaves_the_list_as_it_is_has_passed_and_the_review_is_made_after_it() {
+fn unchanged_list_passes_to_review() {
     let (lines, ledger) = played(&contract(), &[Stop(0, 7, false), Stop(0, 7, true)]);
     assert_eq!(lines, [DUE, WHOLE]);
     assert_eq!(ledger.converging, Converging { rounds: 1, asked: None, passed: true });
 }
 
 #[test]
-fn new_tasks_continue_the_loop_and_the_second_round_is_the_last_one() {
+fn second_converge_round_is_last() {
     let story = [
         Stop(0, 7, false),
         Stop(2, 8, true),
@@ -101,13 +101,13 @@ fn new_tasks_continue_the_loop_and_the_second_round_is_the_last_one() {
 }
 
 #[test]
-fn tasks_that_are_added_and_done_in_the_same_turn_are_no_pass() {
+fn added_and_done_is_no_pass() {
     let (lines, _) = played(&contract(), &[Stop(0, 7, false), Stop(0, 9, true)]);
     assert_eq!(lines, [DUE, DUE]);
 }
 
 #[test]
-fn a_run_that_was_not_asked_for_counts_for_nothing() {
+fn unasked_run_counts_for_nothing() {
     let before = [Stop(2, 6, true), Stop(0, 7, true), Stop(1, 8, false), Stop(0, 9, true)];
     let (lines, ledger) = played(&contract(), &before);
     assert_eq!(lines, ["OpenTasks", DUE, "OpenTasks", DUE]);
@@ -115,7 +115,7 @@ fn a_run_that_was_not_asked_for_counts_for_nothing() {
 }
 
 #[test]
-fn it_is_asked_for_only_when_the_commands_pass_and_without_any_it_alone_decides() {
+fn passing_commands_ask_for_converge() {
     let (contract, mut ledger) = (contract(), Ledger::default());
     let line = judged(&contract, &mut ledger, seen(Stop(0, 7, false)), false);
     assert_eq!(
@@ -134,7 +134,7 @@ fn it_is_asked_for_only_when_the_commands_pass_and_without_any_it_alone_decides(
 }
 
 #[test]
-fn without_the_setting_or_a_list_nothing_is_asked_for() {
+fn unset_converge_asks_nothing() {
     let none = Contract { converge: String::new(), ..contract() };
     assert_eq!(played(&none, &[Stop(0, 7, false)]).0, [WHOLE]);
     let counted = Observation {
@@ -146,7 +146,7 @@ fn without_the_setting_or_a_list_nothing_is_asked_for() {
 }
 
 #[test]
-fn a_wait_keeps_what_was_asked_for_and_counts_no_run() {
+fn wait_keeps_the_question() {
     let (contract, mut ledger) = (contract(), Ledger::default());
     assert_eq!(judged(&contract, &mut ledger, seen(Stop(0, 7, false)), true), DUE);
     let waiting = vec![Waiting::Background("an agent".to_owned())];
@@ -156,7 +156,7 @@ fn a_wait_keeps_what_was_asked_for_and_counts_no_run() {
 }
 
 #[test]
-fn an_agent_that_never_runs_it_is_held_for_no_longer_than_by_a_failing_check() {
+fn unrun_converge_holds_like_checks() {
     let idle = |_| Observation { tool_calls: Some(0), ..seen(Stop(0, 7, false)) };
     let busy = |_| seen(Stop(0, 7, false));
     let rails = Guardrails { max_iterations: Some(40), ..Guardrails::default() };

@@ -65,7 +65,7 @@ fn the_work_gate() {
 }
 
 #[test]
-fn t2_only_an_end_that_no_person_made_runs_the_checks() {
+fn t2_personal_end_runs_no_checks() {
     let contract = checked(Contract::default());
     let seen = Observation::default();
     let end = |reason| wants_final_checks(&contract, &Verdict::End(reason), &seen);
@@ -89,7 +89,7 @@ fn t2_only_an_end_that_no_person_made_runs_the_checks() {
 }
 
 #[test]
-fn a_claim_that_nobody_can_see_through_is_refused_once() {
+fn unseen_claim_is_refused_once() {
     let first = decide(&promising(), &Ledger::default(), &claim(None));
     assert_eq!(first.ledger.unseen_claims, 1);
     let second = decide(&promising(), &first.ledger, &claim(None));
@@ -97,7 +97,7 @@ fn a_claim_that_nobody_can_see_through_is_refused_once() {
 }
 
 #[test]
-fn warn_and_accept_let_a_claim_without_work_through() {
+fn warn_and_accept_pass_claims() {
     for without_work in [WithoutWork::Warn, WithoutWork::Accept] {
         let contract = Contract { without_work, ..promising() };
         let verdict = decide(&contract, &Ledger::default(), &claim(Some(0))).verdict;
@@ -106,7 +106,7 @@ fn warn_and_accept_let_a_claim_without_work_through() {
 }
 
 #[test]
-fn a_promise_on_the_last_allowed_iteration_is_a_completion() {
+fn last_iteration_promise_completes() {
     let mut contract = promising();
     contract.guardrails.max_iterations = Some(3);
     let ledger = Ledger { iterations: 2, ..Ledger::default() };
@@ -118,7 +118,7 @@ fn a_promise_on_the_last_allowed_iteration_is_a_completion() {
 }
 
 #[test]
-fn checks_outrank_the_promise_and_decide_alone_without_one() {
+fn checks_outrank_the_promise() {
     let ledger = Ledger::default();
     let failed = Observation { checks: Some(vec![result(false, "")]), ..claim(Some(1)) };
     let named = missing(&checked(promising()), &ledger, &failed);
@@ -132,7 +132,7 @@ fn checks_outrank_the_promise_and_decide_alone_without_one() {
 }
 
 #[test]
-fn checks_do_not_run_before_a_claim_nor_while_agents_are_at_work() {
+fn checks_follow_a_claim() {
     let ledger = Ledger::default();
     let quiet = Observation { tool_calls: Some(1), ..Observation::default() };
     assert!(!wants_checks(&checked(promising()), &ledger, &quiet));
@@ -144,7 +144,7 @@ fn checks_do_not_run_before_a_claim_nor_while_agents_are_at_work() {
 }
 
 #[test]
-fn the_third_failure_of_the_same_kind_asks_for_another_way() {
+fn third_failure_asks_another_way() {
     let contract = checked(promising());
     let mut ledger = Ledger::default();
     let mut told = Vec::new();
@@ -162,7 +162,7 @@ fn the_third_failure_of_the_same_kind_asks_for_another_way() {
 }
 
 #[test]
-fn a_minimum_of_iterations_holds_also_without_a_promise() {
+fn minimum_holds_without_promise() {
     let contract = Contract { min_iterations: 2, ..checked(Contract::default()) };
     let quiet = Observation { tool_calls: Some(1), ..Observation::default() };
     assert!(!wants_checks(&contract, &Ledger::default(), &quiet));
@@ -171,7 +171,7 @@ fn a_minimum_of_iterations_holds_also_without_a_promise() {
 }
 
 #[test]
-fn what_checks_write_is_no_progress_of_the_agent() {
+fn check_writes_are_no_progress() {
     let with = |work| Fingerprint { work, ..Fingerprint::default() };
     let seen = Observation {
         fingerprint: with(1),

@@ -91,7 +91,7 @@ fn played(contract: &Contract, story: Vec<Vec<CheckResult>>) -> (String, Ledger)
 }
 
 #[test]
-fn a_pass_completes_and_its_tokens_are_counted_apart() {
+fn pass_completes_and_counts_apart() {
     let (lines, ledger) = played(&contract(), vec![judged(7, "nothing is logged"), judged(0, "")]);
     assert_eq!(lines, format!("failed: {RUN}\ncompleted: all the work is done\n"));
     assert_eq!((ledger.review_tokens, ledger.tokens), (2_000, 0));
@@ -99,7 +99,7 @@ fn a_pass_completes_and_its_tokens_are_counted_apart() {
 }
 
 #[test]
-fn three_equal_verdicts_end_with_the_words_of_both_sides_and_others_begin_again() {
+fn three_equal_verdicts_end() {
     let story = vec![
         judged(7, "nothing is logged"),
         judged(8, "it is logged twice"),
@@ -117,7 +117,7 @@ fn three_equal_verdicts_end_with_the_words_of_both_sides_and_others_begin_again(
 }
 
 #[test]
-fn reviews_without_a_verdict_are_nobodys_fault_and_the_third_in_a_row_asks_a_person() {
+fn third_missing_verdict_asks_person() {
     let contract = contract();
     let story = vec![unjudged(), unjudged(), judged(7, "x"), unjudged(), unjudged(), unjudged()];
     let (lines, ledger) = played(&contract, story);
@@ -140,14 +140,14 @@ fn reviews_without_a_verdict_are_nobodys_fault_and_the_third_in_a_row_asks_a_per
 }
 
 #[test]
-fn three_in_a_row_are_of_one_kind() {
+fn rows_are_of_one_kind() {
     let story = vec![judged(7, "a"), unjudged(), judged(7, "b"), unjudged(), judged(7, "c")];
     let (lines, _) = played(&contract(), story);
     assert!(!lines.contains("blocked"), "{lines}");
 }
 
 #[test]
-fn a_review_is_not_paid_for_while_the_loop_waits_or_a_command_fails() {
+fn waiting_loop_pays_no_review() {
     let contract = contract();
     let ledger = Ledger::default();
     let waiting = vec![Waiting::Background("agent".to_owned())];
@@ -173,7 +173,7 @@ fn a_review_is_not_paid_for_while_the_loop_waits_or_a_command_fails() {
 }
 
 #[test]
-fn the_tokens_of_reviews_count_against_the_limit_once() {
+fn review_tokens_count_once() {
     let guardrails = Guardrails { max_tokens: Some(1_500), ..Guardrails::default() };
     let contract = Contract { guardrails, ..contract() };
     let (lines, ledger) = played(&contract, vec![judged(7, "a"), judged(8, "b")]);
@@ -193,7 +193,7 @@ fn the_tokens_of_reviews_count_against_the_limit_once() {
 }
 
 #[test]
-fn what_a_review_used_counts_also_where_a_pause_came_while_it_ran() {
+fn review_usage_counts_in_pause() {
     let Evaluation::RunChecks(pending) =
         evaluate(&contract(), &Ledger::default(), done(), &mut || UnchangedFiles::Still(9))
     else {
@@ -207,7 +207,7 @@ fn what_a_review_used_counts_also_where_a_pause_came_while_it_ran() {
 }
 
 #[test]
-fn the_money_of_reviews_counts_against_the_limit() {
+fn review_money_counts() {
     let limited = |limit| Contract {
         guardrails: Guardrails { max_cost: Some(limit), ..Guardrails::default() },
         ..contract()
@@ -221,7 +221,7 @@ fn the_money_of_reviews_counts_against_the_limit() {
 }
 
 #[test]
-fn what_a_loop_reads_of_a_review_is_numbers_that_nothing_else_is_taken_for() {
+fn review_numbers_are_unmistakable() {
     let result = ReviewResult {
         judged: true,
         met: 4,
@@ -282,7 +282,7 @@ fn of_part(contract: &Contract, ledger: &Ledger, result: CheckResult) -> (Vec<Sh
 }
 
 #[test]
-fn a_finished_part_is_reviewed_before_the_rest_and_remembered_only_when_it_passes() {
+fn finished_part_is_reviewed_first() {
     let contract = contract();
     let failed = judged(7, "x").remove(1);
     let (missing, ledger) = of_part(&contract, &Ledger::default(), failed.clone());
@@ -299,7 +299,7 @@ fn a_finished_part_is_reviewed_before_the_rest_and_remembered_only_when_it_passe
 }
 
 #[test]
-fn three_equal_verdicts_on_a_part_ask_a_person() {
+fn three_equal_part_verdicts_ask() {
     let contract = contract();
     let (_, ledger) = of_part(&contract, &Ledger::default(), judged(7, "a").remove(1));
     let (_, ledger) = of_part(&contract, &ledger, judged(7, "b").remove(1));
@@ -313,7 +313,7 @@ fn three_equal_verdicts_on_a_part_ask_a_person() {
 }
 
 #[test]
-fn the_review_of_a_part_alone_never_completes_a_loop() {
+fn part_review_completes_nothing() {
     let review = Check::review("codex", "", 0, 900);
     let contract = Contract { checks: vec![review], ..Contract::default() };
     let Evaluation::RunChecks(pending) =
@@ -328,7 +328,7 @@ fn the_review_of_a_part_alone_never_completes_a_loop() {
 }
 
 #[test]
-fn no_part_is_reviewed_while_the_loop_waits_or_where_it_ends() {
+fn waiting_loop_reviews_no_part() {
     let contract = contract();
     let waiting = Observation { waiting: vec![Waiting::Approval], ..in_between() };
     let failed = Observation { failed: Some("it crashed".to_owned()), ..in_between() };
@@ -352,7 +352,7 @@ fn no_part_is_reviewed_while_the_loop_waits_or_where_it_ends() {
 }
 
 #[test]
-fn the_words_of_a_review_say_when_it_is_made() {
+fn review_words_say_when() {
     let review = Check::review("codex", "o3", 5, 900);
     for when in ReviewWhen::ALL {
         let made = review.clone().made(when);

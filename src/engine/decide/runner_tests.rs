@@ -27,7 +27,7 @@ fn ends(contract: &Contract, story: &[Observation]) -> Option<TerminalReason> {
 }
 
 #[test]
-fn iterations_without_a_commit_stall_a_loop_that_asks_for_commits() {
+fn commitless_iterations_stall() {
     let contract = rails(Guardrails { max_commitless: Some(3), ..Guardrails::default() });
     assert_eq!(ends(&contract, &[works(0), works(0)]), None);
     let stalled = TerminalReason::NoProgress { stall: Stall::NoCommit, times: 3 };
@@ -36,14 +36,14 @@ fn iterations_without_a_commit_stall_a_loop_that_asks_for_commits() {
 }
 
 #[test]
-fn without_a_repository_nothing_stalls_for_want_of_commits() {
+fn without_repository_nothing_stalls() {
     let contract = rails(Guardrails { max_commitless: Some(1), ..Guardrails::default() });
     let unseen = Observation { commits: None, ..works(0) };
     assert_eq!(ends(&contract, &[unseen.clone(), unseen]), None);
 }
 
 #[test]
-fn failed_runs_in_a_row_end_a_loop_and_one_that_works_makes_good_for_them() {
+fn failed_rows_end_a_loop() {
     let contract = rails(Guardrails { max_failures: Some(2), ..Guardrails::default() });
     let fails = Observation { failed: Some("exit code 1".to_owned()), ..Observation::default() };
     assert_eq!(ends(&contract, &[fails.clone(), works(0), fails.clone()]), None);
@@ -53,7 +53,7 @@ fn failed_runs_in_a_row_end_a_loop_and_one_that_works_makes_good_for_them() {
 }
 
 #[test]
-fn d15_a_failed_run_that_got_the_work_further_is_no_failure_in_a_row() {
+fn d15_progressing_failure_breaks_row() {
     let contract = rails(Guardrails { max_failures: Some(2), ..Guardrails::default() });
     let fails = |work, tree| Observation {
         failed: Some("too many turns".to_owned()),
@@ -69,7 +69,7 @@ fn d15_a_failed_run_that_got_the_work_further_is_no_failure_in_a_row() {
 }
 
 #[test]
-fn a_failed_run_is_no_proof_of_standing_still() {
+fn failed_run_proves_no_standstill() {
     let still = Fingerprint { work: 1, tree: Tree::Hash(1) };
     let idle = Observation { tool_calls: Some(0), fingerprint: still, ..Observation::default() };
     let fails = Observation { failed: Some("overloaded".to_owned()), ..idle.clone() };
@@ -82,14 +82,14 @@ fn a_failed_run_is_no_proof_of_standing_still() {
 }
 
 #[test]
-fn work_that_is_done_is_done_although_the_program_failed() {
+fn done_work_outlasts_failed_program() {
     let contract = rails(Guardrails { max_failures: Some(1), ..Guardrails::default() });
     let seen = Observation { failed: Some("killed".to_owned()), work: DONE_LIST, ..works(0) };
     assert_eq!(ends(&contract, &[seen]), Some(TerminalReason::Completed));
 }
 
 #[test]
-fn what_a_run_used_before_it_met_a_usage_limit_is_used_and_no_other_wait_counts_anything() {
+fn usage_before_limits_counts() {
     let contract = rails(Guardrails { max_tokens: Some(100), ..Guardrails::default() });
     let waits = |waiting| Observation { tokens: 60, waiting: vec![waiting], ..works(1) };
     let limited = waits(Waiting::UsageLimit("5 hours".to_owned()));
@@ -104,7 +104,7 @@ fn what_a_run_used_before_it_met_a_usage_limit_is_used_and_no_other_wait_counts_
 }
 
 #[test]
-fn tokens_that_are_used_up_end_a_loop_unless_it_is_done() {
+fn used_tokens_end_unless_done() {
     let contract = rails(Guardrails { max_tokens: Some(100), ..Guardrails::default() });
     let uses = |tokens| Observation { tokens, ..works(1) };
     assert_eq!(ends(&contract, &[uses(60), uses(39)]), None);
@@ -115,7 +115,7 @@ fn tokens_that_are_used_up_end_a_loop_unless_it_is_done() {
 }
 
 #[test]
-fn a_full_list_does_not_end_a_loop_before_its_least_iteration() {
+fn full_list_waits_for_minimum() {
     let contract = Contract { min_iterations: 3, ..rails(Guardrails::default()) };
     let full = Observation { work: DONE_LIST, ..works(1) };
     let early = last(&contract, &[full.clone(), full.clone()]).verdict;
@@ -127,7 +127,7 @@ fn a_full_list_does_not_end_a_loop_before_its_least_iteration() {
 }
 
 #[test]
-fn a_list_that_stays_empty_stalls_a_loop_however_much_changes_beside_it() {
+fn empty_list_stalls() {
     let contract = rails(Guardrails { max_unchanged: 3, ..Guardrails::default() });
     let with = |number, work| Observation {
         work,
@@ -144,7 +144,7 @@ fn a_list_that_stays_empty_stalls_a_loop_however_much_changes_beside_it() {
 }
 
 #[test]
-fn two_iterations_that_change_nothing_because_of_what_was_denied_end_a_loop_by_name() {
+fn denied_standstill_ends_by_name() {
     let contract = rails(Guardrails { max_denied: Some(2), ..Guardrails::default() });
     let at = |place: u64, denied: &[&str]| Observation {
         denied: denied.iter().map(|&tool| tool.to_owned()).collect(),
@@ -179,7 +179,7 @@ fn two_iterations_that_change_nothing_because_of_what_was_denied_end_a_loop_by_n
 }
 
 #[test]
-fn money_that_is_used_up_ends_a_loop_and_says_so_in_dollars() {
+fn used_money_ends_in_dollars() {
     let contract = rails(Guardrails { max_cost: Some(2_500_000), ..Guardrails::default() });
     let costs = |cost| Observation { cost, ..works(1) };
     assert_eq!(ends(&contract, &[costs(1_000_000), costs(1_499_999)]), None);

@@ -93,7 +93,7 @@ fn an_ordinary_loop() {
 }
 
 #[test]
-fn what_is_done_and_what_is_not() {
+fn done_and_not_done() {
     let claimed = |work: Work| Observation { work, claimed: true, ..Observation::default() };
     let unclaimed = |work: Work| Observation { work, ..Observation::default() };
     let table = [
@@ -129,7 +129,7 @@ fn what_is_done_and_what_is_not() {
 }
 
 #[test]
-fn checks_outrank_words_and_run_only_when_all_else_says_done() {
+fn checks_outrank_words() {
     let checks = vec![Check { run: "make test".to_owned(), limit_seconds: 60, ..Check::default() }];
     let with_token = Contract { checks: checks.clone(), ..contract() };
     let without_token = Contract { checks, ..Contract::default() };
@@ -173,7 +173,7 @@ fn checks_outrank_words_and_run_only_when_all_else_says_done() {
 }
 
 #[test]
-fn a_claim_that_only_words_support_needs_work_behind_it() {
+fn wordy_claim_needs_work() {
     let claimed =
         |calls| Observation { claimed: true, tool_calls: Some(calls), ..Observation::default() };
     let careful = Contract { min_tool_calls: 3, min_iterations: 2, ..contract() };
@@ -284,7 +284,7 @@ fn every_demand_has_its_name() {
 }
 
 #[test]
-fn three_stops_without_a_tool_call_or_a_change_are_enough() {
+fn three_idle_stops_are_enough() {
     let idle = |work| Observation { tool_calls: Some(0), ..busy(work) };
     let story = [
         ("talks", idle(1)),
@@ -309,7 +309,7 @@ fn three_stops_without_a_tool_call_or_a_change_are_enough() {
 }
 
 #[test]
-fn where_nothing_tells_of_tool_calls_the_files_do() {
+fn files_replace_unseen_tool_calls() {
     let blind = |tree| Observation { tool_calls: None, fingerprint: print(1, tree), ..busy(1) };
     let story = [
         ("first stop", blind(Tree::NotTaken)),
@@ -330,7 +330,7 @@ fn where_nothing_tells_of_tool_calls_the_files_do() {
 }
 
 #[test]
-fn standing_still_is_what_two_looks_at_the_files_show() {
+fn two_looks_show_standstill() {
     let still = |tree| Observation { fingerprint: print(1, tree), ..busy(1) };
     let contract = Contract {
         guardrails: Guardrails { max_unchanged: 2, ..Guardrails::default() },
@@ -365,7 +365,7 @@ fn standing_still_is_what_two_looks_at_the_files_show() {
 }
 
 #[test]
-fn unreadable_state_is_told_once_for_each_content_and_never_for_ever() {
+fn unreadable_state_tells_once() {
     let broken = |hash| Observation { work: Work::Unreadable { hash }, ..busy(1) };
     let story = [
         ("broken", broken(1)),
@@ -384,7 +384,7 @@ fn unreadable_state_is_told_once_for_each_content_and_never_for_ever() {
 }
 
 #[test]
-fn the_higher_count_counts_and_waiting_counts_nothing() {
+fn higher_count_counts() {
     let reported = |count| Observation { reported_iteration: count, ..busy(1) };
     let waiting = Observation { waiting: vec![Waiting::Approval], ..reported(50) };
     let story = [
@@ -404,7 +404,7 @@ fn the_higher_count_counts_and_waiting_counts_nothing() {
 }
 
 #[test]
-fn counters_at_their_end_do_not_wrap() {
+fn full_counters_never_wrap() {
     let full = Ledger {
         iterations: u32::MAX,
         continued: u32::MAX,
@@ -429,7 +429,7 @@ fn counters_at_their_end_do_not_wrap() {
 }
 
 #[test]
-fn a_pause_is_a_wait_like_the_others() {
+fn pause_is_a_wait() {
     let paused = || vec![Waiting::Paused("asked for".to_owned())];
     let pause = |seen: Observation| Observation { waiting: paused(), ..seen };
     let idle = |work: u64| Observation { tool_calls: Some(0), ..busy(work) };
@@ -468,7 +468,7 @@ fn a_pause_is_a_wait_like_the_others() {
 }
 
 #[test]
-fn a_pause_hides_neither_an_end_nor_a_promise() {
+fn pause_hides_no_end() {
     let waiting = vec![Waiting::Paused("asked for".to_owned())];
     let seen = Observation { waiting, tool_calls: Some(1), ..Observation::default() };
     let demanded = |demand| Observation { demand: Some(demand), ..seen.clone() };
@@ -487,7 +487,7 @@ fn a_pause_hides_neither_an_end_nor_a_promise() {
 }
 
 #[test]
-fn in_a_pause_checks_are_run_only_for_a_claim() {
+fn pause_checks_need_a_claim() {
     let check = Check { run: "true".to_owned(), limit_seconds: 1, ..Check::default() };
     let contract = Contract { checks: vec![check], ..contract() };
     let wanted = |claimed: bool, waiting: Vec<Waiting>| {

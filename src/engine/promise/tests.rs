@@ -7,7 +7,7 @@ fn anywhere(text: &str) -> Promise {
 }
 
 #[test]
-fn only_the_exact_marker_keeps_a_promise() {
+fn exact_marker_keeps_a_promise() {
     for text in [
         "<promise>DONE</promise>",
         "All is done. <promise>DONE</promise> Bye.",
@@ -40,7 +40,7 @@ fn only_the_exact_marker_keeps_a_promise() {
 }
 
 #[test]
-fn d3_a_promise_that_is_denied_or_quoted_is_none() {
+fn d3_denied_promise_is_none() {
     for text in [
         "I will not write <promise>DONE</promise> yet.",
         "I won't write <promise>DONE</promise>",
@@ -70,14 +70,14 @@ fn d3_a_promise_that_is_denied_or_quoted_is_none() {
 }
 
 #[test]
-fn a_promise_that_is_made_beside_one_that_is_denied_counts() {
+fn promise_beside_denied_one_counts() {
     let text =
         format!("I said I would not write `{MARKER}` too early.\n\nNow all is done.\n\n{MARKER}\n");
     assert_eq!(anywhere(&text), Promise::Kept);
 }
 
 #[test]
-fn e5_only_its_own_clause_denies_it() {
+fn e5_only_its_clause_denies() {
     for text in [
         "I did not leave anything open <promise>DONE</promise>",
         "The parser doesn't crash any more <promise>DONE</promise>",
@@ -189,7 +189,7 @@ fn whoever_talks_of_it_makes_none() {
 }
 
 #[test]
-fn an_honest_word_of_denial_refuses_nothing() {
+fn honest_denial_refuses_nothing() {
     let all = [
         "M",
         "  M  ",
@@ -256,7 +256,7 @@ fn an_honest_word_of_denial_refuses_nothing() {
 }
 
 #[test]
-fn what_cannot_be_undone_is_a_person_s() {
+fn irreversible_acts_are_personal() {
     let all = [
         "May I deploy it to production?",
         "All is built.\n\n**Shall I deploy to production?**",
@@ -358,7 +358,7 @@ fn an_empty_promise_is_never_kept() {
 }
 
 #[test]
-fn a_need_stands_at_the_beginning_of_a_line_and_outside_of_code() {
+fn need_begins_an_uncoded_line() {
     assert_eq!(blocked("I stop.\n<blocked>set API_KEY</blocked>"), Some("set API_KEY"));
     assert_eq!(blocked("  <blocked>\nset it\n</blocked>\nBye."), Some("set it"));
     assert_eq!(blocked("<blocked>a</blocked>\n<blocked>b</blocked>"), Some("b"));
@@ -374,7 +374,7 @@ fn a_need_stands_at_the_beginning_of_a_line_and_outside_of_code() {
 }
 
 #[test]
-fn d3_the_signal_in_a_code_fence_is_quoted() {
+fn d3_fenced_signal_is_quoted() {
     assert!(stands_alone("Done.\n\nALL_DONE", "ALL_DONE"));
     assert!(stands_alone(" ALL_DONE \nBye.", "ALL_DONE"));
     assert!(!stands_alone("```\nALL_DONE\n```", "ALL_DONE"));
@@ -382,7 +382,7 @@ fn d3_the_signal_in_a_code_fence_is_quoted() {
 }
 
 #[test]
-fn many_markers_of_a_line_stay_cheap() {
+fn many_markers_stay_cheap() {
     let many = format!("not {MARKER} ").repeat(20_000);
     assert_eq!(anywhere(&many), Promise::Mentioned);
 }
@@ -421,7 +421,7 @@ fn no_text_breaks_the_reading() {
 }
 
 #[test]
-fn what_rightly_changes_nothing_is_said_in_a_line_of_its_own() {
+fn no_change_has_its_line() {
     let said = |text: &str| said_of_tasks(text, "no-change");
     let one = |id: &str, why: &str| vec![(id.to_owned(), why.to_owned())];
     let line = "<no-change>T004: it is there: see src/a.rs</no-change>";
@@ -442,7 +442,7 @@ fn what_rightly_changes_nothing_is_said_in_a_line_of_its_own() {
 }
 
 #[test]
-fn a_reason_is_more_than_a_word() {
+fn reason_exceeds_a_word() {
     for text in [
         "already there",
         "it is there",

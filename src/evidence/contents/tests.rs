@@ -8,7 +8,7 @@ fn look_at(root: &Path, without: &str, named: &[String]) -> Option<Contents> {
 }
 
 #[test]
-fn what_nobody_has_touched_since_an_earlier_look_is_not_read_again() {
+fn untouched_file_is_not_reread() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     for name in ["old", "new"] {
@@ -39,7 +39,7 @@ fn what_nobody_has_touched_since_an_earlier_look_is_not_read_again() {
 }
 
 #[test]
-fn what_is_touched_has_not_changed_and_what_is_gone_has() {
+fn only_gone_files_have_changed() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     for name in ["gone", "list", "same", "touched"] {
@@ -76,7 +76,7 @@ fn what_is_touched_has_not_changed_and_what_is_gone_has() {
 }
 
 #[test]
-fn what_cannot_be_looked_at_now_is_not_gone() {
+fn unseen_is_not_gone() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
@@ -115,7 +115,7 @@ fn what_cannot_be_looked_at_now_is_not_gone() {
 }
 
 #[test]
-fn a_file_that_git_ignores_counts_where_the_list_names_it() {
+fn listed_ignored_file_counts() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join(".git/info")).unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
@@ -188,7 +188,7 @@ fn how_a_file_differs() {
 }
 
 #[test]
-fn more_files_or_bytes_than_are_looked_at_are_told_from_a_look_that_takes_too_long() {
+fn too_many_differs_from_slow() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     fs::create_dir(root.join("large")).unwrap();

@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_helper_that_never_ends_is_killed_and_an_error() {
+    fn endless_helper_is_killed() {
         let mut child = start(Command::new("sleep").arg("600")).unwrap();
         let error = end_within(&mut child, Duration::from_secs(1)).unwrap_err();
         assert_eq!(error.to_string(), "its keeper did not start within 1 s");

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tree_is_found_in_any_order_with_groups_of_its_own_in_it() {
+    fn tree_is_found_in_any_order() {
         let all = [
             process(40, 30, 40),
             process(30, 20, 20),
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dead_are_not_counted_but_their_children_are() {
+    fn only_children_of_dead_count() {
         let mut parent = process(20, 10, 20);
         parent.dead = true;
         assert_eq!(members_of_10(&[parent, process(30, 20, 20)], None, &[]), [30]);
@@ -262,7 +262,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_process_that_is_stopped_is_seen_and_one_of_a_debugger_is_not_one() {
+    fn stopped_process_is_seen() {
         assert!(of_stat(77, b"77 (a) T 5 6").unwrap().stopped);
         assert!(!of_stat(77, b"77 (a) t 5 6").unwrap().stopped);
         assert!(!is_stopped(i32::try_from(std::process::id()).unwrap()) && !is_stopped(-1));
@@ -270,14 +270,14 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_name_with_brackets_and_blanks_does_not_move_the_fields() {
+    fn strange_names_move_no_fields() {
         let stat = b"77 (a) Z (b) S 5 6 7 0 -1 4194560";
         assert_eq!(of_stat(77, stat), Some(process(77, 5, 6)));
         assert_eq!(of_stat(77, b"77 (cut"), None);
     }
 
     #[test]
-    fn what_ps_prints_is_read_and_its_noise_skipped() {
+    fn ps_output_is_read() {
         let text = "    1     0     1 Ss\n  900   1   900 Z+\nnonsense\n  901   1   900 T\n";
         let dead = Process { dead: true, ..process(900, 1, 900) };
         let stopped = Process { stopped: true, ..process(901, 1, 900) };

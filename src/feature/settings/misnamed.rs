@@ -52,7 +52,7 @@ mod tests {
     use super::is_near;
 
     #[test]
-    fn s3_a_name_is_near_when_a_person_may_have_meant_the_settings() {
+    fn s3_near_names_are_seen() {
         for name in [
             "ralph-speckit.md",
             "ralph-speckit.local.MD",

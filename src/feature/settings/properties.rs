@@ -198,7 +198,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn s3_every_notation_gives_the_checks_as_written(checks in written(), shape in shapes(), returns: bool) {
+    fn s3_notations_give_same_checks(checks in written(), shape in shapes(), returns: bool) {
         let mut text = format!("---\n{}---\nProse.\n", emit(&checks, shape));
         if returns {
             text = text.replace('\n', "\r\n");
@@ -288,7 +288,7 @@ fn has_odd_name(text: &str) -> bool {
 }
 
 #[test]
-fn s3_no_mistake_in_a_file_leaves_out_a_check() {
+fn s3_mistakes_drop_no_check() {
     let good = [
         "---\nenabled: true\nchecks:\n  - cargo test --all # all of it\n  - run: \"npm run \\\"lint\\\"\"\n    limit: 60\n  - 'sh ok.sh'\n---\nProse - with: some [signs].\n",
         "---\nchecks: [cargo test, {run: npm test, limit: 20}, \"sh 'x'\"]\nenabled: yes\n---\n",

@@ -14,7 +14,7 @@ fn checks(text: &str) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn every_key_is_in_the_page_on_settings() {
+fn settings_page_has_every_key() {
     let page = include_str!("../../../docs/settings.md");
     for setting in crate::settings::Setting::all_in(crate::settings::YAML) {
         let name = setting.name.replace('-', "_");
@@ -30,7 +30,7 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn checks_are_commands_with_a_limit_of_their_own_or_the_usual_one() {
+fn checks_have_own_or_usual_limits() {
     let seen = checks(
         "---\nenabled: true\nchecks:\n  - cargo test --all # all of it\n  - run: \"npm test -- --grep \\\"a: b\\\"\"\n    limit: 60\n  - 'sh ok.sh'\n---\nchecks in prose: none\n",
     );
@@ -40,7 +40,7 @@ fn checks_are_commands_with_a_limit_of_their_own_or_the_usual_one() {
 }
 
 #[test]
-fn a_check_may_ask_for_more_than_exit_code_0() {
+fn check_may_ask_for_more() {
     let text = "checks:\n  - { run: pytest, min_tests: 20, expect: 'ok * 5' }\n  - make\n";
     let found = Settings::parse(text.as_bytes()).unwrap().checks;
     let terms: Vec<_> = found.iter().map(Check::terms).collect();
@@ -49,7 +49,7 @@ fn a_check_may_ask_for_more_than_exit_code_0() {
 }
 
 #[test]
-fn protected_files_are_patterns_in_a_list() {
+fn protected_files_are_patterns() {
     let protect = |text: &str| Settings::parse(text.as_bytes()).unwrap().chosen.protect();
     assert_eq!(protect("protect:\n  - 'tests/**'\n  - \"*.lock\"\n"), ["tests/**", "*.lock"]);
     assert_eq!(protect("protect: [/a/b]\n"), ["/a/b"]);
@@ -57,7 +57,7 @@ fn protected_files_are_patterns_in_a_list() {
 }
 
 #[test]
-fn s3_every_way_to_write_a_list_of_commands_gives_the_commands() {
+fn s3_command_lists_read_alike() {
     for text in [
         "checks:\n  - cargo test\n  - run: npm run lint\n    limit: 60\n",
         "checks:\n- cargo test\n- run: npm run lint\n  limit: 60\n",
@@ -90,7 +90,7 @@ fn s3_every_way_to_write_a_list_of_commands_gives_the_commands() {
 }
 
 #[test]
-fn s3_a_command_is_taken_to_the_letter() {
+fn s3_command_is_literal() {
     for (written, run) in [
         ("- true", "true"),
         ("- 'it''s'", "it's"),
@@ -115,7 +115,7 @@ fn s3_a_command_is_taken_to_the_letter() {
 }
 
 #[test]
-fn s3_an_alias_repeats_what_its_anchor_names() {
+fn s3_alias_repeats_its_anchor() {
     let text =
         "checks:\n  - &one {run: sh a.sh, limit: 5}\n  - *one\n  - run: &two sh b.sh\n  - *two\n";
     let wanted = [("sh a.sh", 5), ("sh a.sh", 5), ("sh b.sh", 300), ("sh b.sh", 300)];
@@ -141,7 +141,7 @@ fn s3_aliases_cannot_grow_without_bound() {
 }
 
 #[test]
-fn the_switch_is_off_when_it_says_so() {
+fn switch_is_off_when_said() {
     for (text, enabled) in [
         ("---\n---\n", true),
         ("---\n# enabled: false\n---\n", true),
@@ -173,7 +173,7 @@ fn all_refused(texts: &[(&str, &str)]) {
 }
 
 #[test]
-fn s3_what_is_not_understood_is_refused_with_its_line() {
+fn s3_unknown_lines_are_refused() {
     all_refused(&[
         ("", "it is empty"),
         (" \n\n", "it is empty"),
@@ -286,7 +286,7 @@ fn s3_what_is_not_understood_is_refused_with_its_line() {
 }
 
 #[test]
-fn what_an_output_has_to_show_is_understood_or_refused() {
+fn output_demands_are_understood() {
     all_refused(&[
         (
             "---\nchecks:\n  - run: x\n    min_tests: 0\n---\n",
@@ -316,7 +316,7 @@ fn what_an_output_has_to_show_is_understood_or_refused() {
 }
 
 #[test]
-fn s3_what_is_no_yaml_is_refused_with_its_line() {
+fn s3_non_yaml_line_is_refused() {
     all_refused(&[
         (
             "---\nchecks: [a]\nenabled: true\nchecks: [b]\n---\n",
@@ -362,7 +362,7 @@ fn s3_what_is_no_yaml_is_refused_with_its_line() {
 }
 
 #[test]
-fn s3_other_encodings_are_refused_by_name() {
+fn s3_other_encodings_are_refused() {
     let text = "---\nchecks:\n  - cargo test\n---\n";
     let units = |mark: &[u8], unit: fn(u16) -> [u8; 2]| -> Vec<u8> {
         mark.iter().copied().chain(text.encode_utf16().flat_map(unit)).collect()
@@ -379,13 +379,13 @@ fn s3_other_encodings_are_refused_by_name() {
 }
 
 #[test]
-fn prose_and_code_blocks_after_the_settings_are_for_people() {
+fn prose_is_for_people() {
     let text = "---\nenabled: true\n---\nWe run checks: see below.\n\n```\nchecks:\n  - not this\n```\n    enabled: false\n- checks: none\n";
     assert_eq!(read(text), Ok((true, vec![])));
 }
 
 #[test]
-fn s3_only_a_missing_file_means_that_nothing_is_set() {
+fn s3_only_missing_means_unset() {
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path().canonicalize().unwrap().join("project");
     std::fs::create_dir(&root).unwrap();
@@ -429,7 +429,7 @@ fn settings_that_differ_have_another_digest() {
 }
 
 #[test]
-fn s2_settings_that_git_tracks_or_may_track_come_with_the_repository() {
+fn s2_tracked_settings_are_repository() {
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path().join("inner");
     std::fs::create_dir_all(root.join(".claude")).unwrap();
@@ -455,7 +455,7 @@ fn s2_settings_that_git_tracks_or_may_track_come_with_the_repository() {
 }
 
 #[test]
-fn a_review_is_switched_on_or_said_how_and_whatever_else_is_refused_by_name() {
+fn review_setting_is_strict() {
     let review = |yaml: &str| Settings::parse(format!("---\n{yaml}\n---\n").as_bytes());
     let run =
         |yaml: &str| review(yaml).unwrap().review.map(|check| (check.run, check.limit_seconds));
@@ -517,8 +517,7 @@ fn a_review_is_switched_on_or_said_how_and_whatever_else_is_refused_by_name() {
 }
 
 #[test]
-fn s2_settings_behind_a_tracked_link_in_a_submodule_or_far_below_the_top_come_with_the_repository()
-{
+fn s2_linked_settings_are_repository() {
     let scratch = tempfile::tempdir().unwrap();
     let scratch = scratch.path().canonicalize().unwrap();
     let git = |folder: &std::path::Path, arguments: &[&str]| {

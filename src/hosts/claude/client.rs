@@ -36,7 +36,7 @@ mod tests {
     use super::{TAKES_CONTEXT, number, version_in};
 
     #[test]
-    fn only_the_name_of_a_release_in_a_hook_is_a_version() {
+    fn only_release_names_are_versions() {
         assert_eq!(version_in("claude-code_2-1-332_harness"), Some(number([2, 1, 332])));
         assert_eq!(version_in("claude-code_2-1-143_harness"), Some(number([2, 1, 143])));
         for other in [
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_version_has_a_larger_number() {
+    fn newer_version_is_larger() {
         let numbers = [[2, 1, 143], [2, 1, 162], [2, 1, 163], [2, 1, 332], [2, 2, 0], [3, 0, 0]];
         assert!(numbers.map(number).is_sorted());
         assert_eq!(number([2, 1, 163]), TAKES_CONTEXT);

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lists_of_both_versions_are_read_and_what_is_none_is_left_out() {
+    fn both_list_versions_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
             let path = folder.path().join("sessions").join(name);

@@ -36,6 +36,14 @@ fn grade(text: &str, files: &FileFacts) -> Result<Proof, Unproved> {
     one(task("T1", text), files).proof
 }
 
+fn nothing_changed() -> Unproved {
+    Unproved::of(UnprovedReason::NothingChanged, &[])
+}
+
+fn of_source(reason: UnprovedReason) -> Unproved {
+    Unproved::of(reason, &[SOURCE.to_owned()])
+}
+
 fn doubt(text: &str, files: &FileFacts) -> String {
     let judged = one(task("T1", text), files);
     assert_eq!(judged.proof, Ok(Proof::Tick), "{text}: {judged:?}");
@@ -48,29 +56,29 @@ const SOURCE: &str = "src/sum.rs";
 #[test]
 fn only_what_is_certain_is_refused() {
     let nothing = files(&[], &[SOURCE]);
-    assert_eq!(grade("Sum up in src/sum.rs", &nothing), Err(Unproved::NothingChanged));
-    assert_eq!(grade("Be fast", &nothing), Err(Unproved::NothingChanged));
+    assert_eq!(grade("Sum up in src/sum.rs", &nothing), Err(nothing_changed()));
+    assert_eq!(grade("Be fast", &nothing), Err(nothing_changed()));
     let other = files(&[("src/main.rs", CONTENT)], &[SOURCE]);
-    let unchanged = Err(Unproved::NamedFilesUnchanged(vec![SOURCE.to_owned()]));
+    let unchanged = Err(of_source(UnprovedReason::NamedFilesUnchanged));
     assert_eq!(grade("Sum up in src/sum.rs", &other), unchanged);
     assert_eq!(grade("Sum up in `src/sum.rs`, as src/main.rs does", &other), Ok(Proof::Files));
     let mut missing = other.clone();
     missing.missing = vec!["src/new.rs".to_owned()];
-    let nowhere = Err(Unproved::NamedFilesMissing(missing.missing.clone()));
+    let nowhere = Err(Unproved::of(UnprovedReason::NamedFilesMissing, &missing.missing));
     assert_eq!(grade("Write src/new.rs, then src/later.rs", &missing), nowhere);
     assert_eq!(grade("Write src/new.rs beside src/main.rs", &missing), Ok(Proof::Files));
     let mut back = files(&[], &[SOURCE]);
     back.since_tick = Some(vec![file(SOURCE, CONTENT)]);
-    assert_eq!(grade("Be fast", &back), Err(Unproved::OnlyPutBack(vec![SOURCE.to_owned()])));
+    assert_eq!(grade("Be fast", &back), Err(of_source(UnprovedReason::OnlyPutBack)));
     let text = files(&[("specs/001/plan.md", CONTENT)], &[SOURCE]);
-    let unchanged = Err(Unproved::NamedFilesUnchanged(vec![SOURCE.to_owned()]));
+    let unchanged = Err(of_source(UnprovedReason::NamedFilesUnchanged));
     assert_eq!(grade("Sum up in src/sum.rs", &text), unchanged);
     let held = FileFacts { protected: vec!["a.lock".to_owned()], ..other };
     assert!(grade("Be fast", &held).unwrap_err().holds_up_all());
 }
 
 #[test]
-fn p4_no_word_of_a_text_lets_anything_pass() {
+fn p4_no_word_passes_alone() {
     let other = files(&[("src/main.rs", CONTENT)], &[SOURCE]);
     for text in [
         "Handle an empty list in src/sum.rs",
@@ -84,7 +92,7 @@ fn p4_no_word_of_a_text_lets_anything_pass() {
 }
 
 #[test]
-fn p5_names_of_any_kind_are_seen() {
+fn p5_any_name_is_seen() {
     for (text, path) in [
         ("Add a stage to Dockerfile", "Dockerfile"),
         ("Say it in LICENSE", "LICENSE"),
@@ -105,7 +113,7 @@ fn p5_names_of_any_kind_are_seen() {
 }
 
 #[test]
-fn p11_p12_doubts_lower_and_say_what_is_true() {
+fn p11_p12_doubts_lower_the_proof() {
     for (change, words) in DOUBTS {
         let changed = files(&[(SOURCE, change)], &[SOURCE]);
         assert_eq!(doubt("Sum up in src/sum.rs", &changed), format!("{words} src/sum.rs"));
@@ -157,12 +165,12 @@ fn p3_one_change_proves_once() {
 }
 
 #[test]
-fn what_is_another_tasks_work_is_no_proof() {
+fn foreign_work_proves_nothing() {
     let claims = || vec![(SOURCE.to_owned(), "T1".to_owned())];
     let mut old = files(&[], &[SOURCE]);
     (old.since_arming, old.claimed) = (vec![file(SOURCE, CONTENT)], claims());
     let second = || task("T2", "Speed up src/sum.rs");
-    assert_eq!(one(second(), &old).proof, Err(Unproved::NothingChanged));
+    assert_eq!(one(second(), &old).proof, Err(nothing_changed()));
     let with = TaskFacts { word: SaidWord::With("T1".to_owned()), ..second() };
     assert_eq!(one(with, &old).proof, Ok(Proof::Tick));
     let again = task("T1", "Sum up in src/sum.rs");
@@ -189,11 +197,11 @@ fn what_is_another_tasks_work_is_no_proof() {
     assert_eq!(doubt("Be fast", &old), "changed before the last tick already: src/sum.rs");
     // A file that a command wrote after a tick belongs to no task.
     old.claimed.clear();
-    assert_eq!(grade("Be fast", &old), Err(Unproved::NothingChanged));
+    assert_eq!(grade("Be fast", &old), Err(nothing_changed()));
 }
 
 #[test]
-fn a_word_of_the_agent_answers_a_refusal() {
+fn agent_word_answers_refusal() {
     let other = files(&[("src/main.rs", CONTENT)], &[SOURCE]);
     let says = |word: SaidWord, files: &FileFacts| {
         one(TaskFacts { word, ..task("T1", "Sum up in src/sum.rs") }, files).proof
@@ -206,7 +214,7 @@ fn a_word_of_the_agent_answers_a_refusal() {
 }
 
 #[test]
-fn p7_p9_changed_tests_lower_what_a_command_proves() {
+fn p7_p9_changed_tests_lower_proof() {
     let mut changed = files(&[(SOURCE, CONTENT), ("tests/a.rs", CONTENT)], &[SOURCE]);
     let passed = |tests: &[&str]| TaskFacts {
         verify: VerifyShown::Passed,
@@ -242,16 +250,16 @@ fn checks_and_parents_need_no_change() {
 }
 
 #[test]
-fn what_git_ignores_is_the_work_of_whom_it_is_named_by() {
+fn ignored_work_follows_its_name() {
     let mut changed = files(&[], &[]);
     let ignored = vec![ChangedFile { ignored: true, ..file("config/local.env", CONTENT) }];
     (changed.since_tick, changed.since_arming) = (Some(ignored.clone()), ignored);
     assert_eq!(grade("Put it into config/local.env", &changed), Ok(Proof::Files));
-    assert_eq!(grade("Be fast", &changed), Err(Unproved::NothingChanged));
+    assert_eq!(grade("Be fast", &changed), Err(nothing_changed()));
 }
 
 #[test]
-fn many_ticks_and_files_are_judged_in_one_go() {
+fn many_ticks_judge_at_once() {
     let tasks: Vec<TaskFacts> = (0..20_000)
         .map(|number| {
             task(&format!("T{number}"), &format!("Write src/{number}.rs and lib/x{number}.rs"))

@@ -370,7 +370,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_need_is_fit_for_a_message() {
+    fn need_fits_a_message() {
         assert_eq!(need("<blocked>set API_KEY</blocked>"), Some("set API_KEY".to_owned()));
         assert_eq!(need("<blocked>\u{1b}[31mx</blocked>"), Some("�[31mx".to_owned()));
     }

@@ -134,25 +134,17 @@ impl Driver<'_> {
         looked: &mut TaskListUpdate,
         said: &str,
     ) {
-        let Some(armed) = judge.armed_list() else { return };
-        let mut missing = armed.missing(list);
-        if !missing.is_empty() {
-            let known = judge.known();
-            missing.retain(|id| !known.contains_key(id));
-            for (id, why) in said_of_tasks(said, "no-change") {
-                let Some(place) = missing.iter().position(|gone| *gone == id) else { continue };
-                let task = missing.remove(place);
-                let (by, proof) = (Witness::Drop, Some(Proof::Word));
-                let (at, no_change) = (world::now(), Some(why));
-                let _ = judge.receipts.add_all(&[Receipt {
-                    at,
-                    task,
-                    by,
-                    proof,
-                    no_change,
-                    ..Receipt::default()
-                }]);
-            }
+        if judge.armed_list().is_none() {
+            return;
+        }
+        let mut missing = judge.missing(list, Vec::new());
+        let words = if missing.is_empty() { Vec::new() } else { said_of_tasks(said, "no-change") };
+        for (id, why) in words {
+            let Some(place) = missing.iter().position(|gone| *gone == id) else { continue };
+            let (at, task, by) = (world::now(), missing.remove(place), Witness::Drop);
+            let (proof, no_change) = (Some(Proof::Word), Some(why));
+            let dropped = Receipt { at, task, by, proof, no_change, ..Receipt::default() };
+            let _ = judge.receipts.add_all(&[dropped]);
         }
         looked.tampered.removed = missing;
     }
@@ -179,6 +171,9 @@ impl Driver<'_> {
             (looked.work, looked.next) = (again.work, again.next);
         }
         looked.ticked.retain(|id| !ids.contains(id));
+        let list = self.tree.looked_list();
+        let is_gone = |id: &&String| list.is_none_or(|list| list.find(id).is_none());
+        looked.tampered.removed.extend(ids.iter().filter(is_gone).cloned());
         for UnprovedTask { id, why } in unproved {
             self.proofs.no_change.remove(id);
             self.proofs.taken_back.insert(id.clone());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::ticks::TickProofs;
 use super::work_tree::WorkTree;
-use crate::engine::proof::Unproved;
+use crate::engine::proof::{Unproved, UnprovedReason};
 use crate::runner::git::NO_COMMIT;
 use crate::runner::state::{tail, time_of};
 use crate::runner::summary::{SHORT, git_in};
@@ -21,7 +21,10 @@ impl TickProofs {
         tree: &WorkTree<'_>,
         loop_folder: &Path,
     ) -> String {
-        let Unproved::ProtectedChanged(paths) = why else { return String::new() };
+        let paths = &why.files;
+        if why.reason != UnprovedReason::ProtectedChanged {
+            return String::new();
+        }
         let known = self.told_put_back.len();
         self.told_put_back.extend(paths.iter().cloned());
         if self.told_put_back.len() == known {

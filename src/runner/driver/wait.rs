@@ -94,8 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_ends_by_the_clock_on_the_wall_after_a_sleep_and_is_not_longer_when_that_is_set_back()
-    {
+    fn wait_follows_the_wall_clock() {
         let (hour, minute) = (Duration::from_hours(1), Duration::from_mins(1));
         assert_eq!(rest_left(hour, minute, 59 * minute), 59 * minute);
         // Asleep for 58 minutes, or for longer.

@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_a_part_of_a_refs_name_whatever_it_is_called() {
+    fn any_change_name_makes_a_ref() {
         assert_eq!(ref_part("002-01_add-login"), "002-01_add-login");
         assert_eq!(ref_part("v1.2..x@{y}.lock ä"), "v1%2E2%2E%2Ex%40%7By%7D%2Elock%20%C3%A4");
     }

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_has_the_whole_name_is_ours() {
+    fn only_whole_names_are_ours() {
         assert_eq!(owner_of("ralph-4711-aB3xYz"), Some(4711));
         for name in
             ["ralph-aB3xYz", "ralph-4711-", "ralph-4711-aB3xY.", "ralph-+1-aB3xYz", "x-1-aB3xYz"]

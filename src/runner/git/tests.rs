@@ -52,7 +52,7 @@ fn at_once(launch: Launch) -> Result<Captured> {
 }
 
 #[test]
-fn a_long_list_of_names_arrives_whole_whatever_becomes_of_the_pipe() {
+fn long_name_list_arrives() {
     let repository = ScratchRepository::new();
     repository.commit("first");
     fs::create_dir(repository.folder.path().join("folder")).unwrap();
@@ -82,7 +82,7 @@ fn plain(folder: &Path, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn the_commits_of_an_iteration_are_told_in_their_order() {
+fn commits_come_in_order() {
     let repository = ScratchRepository::new();
     let before = repository.commit("before");
     let moment = repository.git.moment(None);
@@ -95,7 +95,7 @@ fn the_commits_of_an_iteration_are_told_in_their_order() {
 }
 
 #[test]
-fn a_commit_made_before_the_loop_in_the_same_second_is_not_claimed() {
+fn earlier_commit_is_not_claimed() {
     let repository = ScratchRepository::new();
     repository.commit("in the same second");
     let moment = repository.git.moment(None);
@@ -105,7 +105,7 @@ fn a_commit_made_before_the_loop_in_the_same_second_is_not_claimed() {
 }
 
 #[test]
-fn the_first_commit_of_a_repository_counts() {
+fn first_commit_counts() {
     let repository = ScratchRepository::new();
     let moment = repository.git.moment(None);
     assert_eq!(moment.head, None);
@@ -117,7 +117,7 @@ fn the_first_commit_of_a_repository_counts() {
 }
 
 #[test]
-fn switching_to_another_branch_is_no_commit() {
+fn switching_branches_is_no_commit() {
     let repository = ScratchRepository::new();
     repository.commit("base");
     repository.run(&["switch", "--quiet", "--create", "other"]);
@@ -131,7 +131,7 @@ fn switching_to_another_branch_is_no_commit() {
 }
 
 #[test]
-fn a_commit_in_another_work_tree_is_not_this_loops() {
+fn other_tree_commit_is_foreign() {
     let repository = ScratchRepository::new();
     repository.commit("base");
     let other = tempfile::tempdir().unwrap();
@@ -147,7 +147,7 @@ fn a_commit_in_another_work_tree_is_not_this_loops() {
 }
 
 #[test]
-fn a_moment_is_taken_anew_only_when_the_head_moved() {
+fn moment_follows_the_head() {
     let repository = ScratchRepository::new();
     repository.commit("one");
     let moment = repository.git.moment(None);
@@ -158,7 +158,7 @@ fn a_moment_is_taken_anew_only_when_the_head_moved() {
 }
 
 #[test]
-fn commits_are_told_as_git_tells_them() {
+fn commits_match_git() {
     for format in ["files", "packed"] {
         let repository = ScratchRepository::new();
         let first = repository.commit("first");
@@ -191,7 +191,7 @@ fn commits_are_told_as_git_tells_them() {
 }
 
 #[test]
-fn a_replaced_commit_is_asked_of_git() {
+fn replaced_commit_is_asked() {
     let repository = ScratchRepository::new();
     repository.commit("first");
     let moment = repository.git.moment(None);
@@ -218,7 +218,7 @@ fn tracked_files_are_not_ignored_anywhere() {
 }
 
 #[test]
-fn what_conflicts_is_committed_as_it_is() {
+fn conflicts_are_committed_as_is() {
     let repository = ScratchRepository::new();
     repository.run(&["config", "user.name", "t"]);
     repository.run(&["config", "user.email", "t@example.org"]);
@@ -247,7 +247,7 @@ fn hooks_are_seen_where_git_looks() {
 }
 
 #[test]
-fn only_the_named_files_are_committed_and_what_was_staged_stays_staged() {
+fn staged_files_stay_staged() {
     let repository = ScratchRepository::new();
     repository.run(&["config", "user.name", "t"]);
     repository.run(&["config", "user.email", "t@example.org"]);
@@ -274,20 +274,20 @@ fn only_the_named_files_are_committed_and_what_was_staged_stays_staged() {
 }
 
 #[test]
-fn without_a_repository_there_is_no_such_evidence() {
+fn without_repository_no_evidence() {
     let folder = tempfile::tempdir().unwrap();
     assert!(repository_at(folder.path()).is_none());
 }
 
 #[test]
-fn what_is_excluded_is_written_so_that_every_git_understands_it() {
+fn every_git_understands_exclusion() {
     let (head, tips) = (Some("aa".to_owned()), b"bb\ncc\n".to_vec());
     let then = GitMoment { head, tips, ..GitMoment::default() };
     assert_eq!(String::from_utf8(moment::wanted("dd", &then)).unwrap(), "dd\n^bb\n^cc\n^aa\n");
 }
 
 #[test]
-fn the_loops_own_files_are_no_files_of_a_commit() {
+fn own_loop_files_stay_uncommitted() {
     let repository = ScratchRepository::new();
     let moment = repository.git.moment(None);
     fs::create_dir(repository.folder.path().join(".claude")).unwrap();
@@ -296,7 +296,7 @@ fn the_loops_own_files_are_no_files_of_a_commit() {
 }
 
 #[test]
-fn a_commit_that_a_hook_refuses_says_why_or_that_it_said_nothing() {
+fn refused_commit_says_why() {
     use std::os::unix::fs::PermissionsExt;
     let mut repository = ScratchRepository::new();
     repository.run(&["config", "user.name", "t"]);
@@ -349,11 +349,11 @@ fn what_is_the_persons(repository: &ScratchRepository) -> Vec<String> {
     let status = ["--no-optional-locks", "status", "--porcelain"];
     let asked = [&["stash", "list"][..], &["show-ref", "--heads"], &status];
     let files = [".git/index", ".git/HEAD", ".git/logs/HEAD", "kept", "changed"].map(read);
-    files.into_iter().chain(asked.map(|it_is| repository.run(it_is))).collect()
+    files.into_iter().chain(asked.map(|arguments| repository.run(arguments))).collect()
 }
 
 #[test]
-fn unfinished_work_is_kept_whole_and_nothing_of_the_persons_moves() {
+fn kept_work_moves_nothing_personal() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let repository = ScratchRepository::new();
     for name in ["kept", "changed", "gone", "folder", "staged", "stashed"] {
@@ -422,7 +422,7 @@ fn unfinished_work_is_kept_whole_and_nothing_of_the_persons_moves() {
 }
 
 #[test]
-fn an_old_ref_that_points_to_a_branch_goes_without_that_branch() {
+fn branch_ref_goes_alone() {
     let repository = ScratchRepository::new();
     repository.commit("base");
     let old = |number: u32| format!("refs/ralph/log%20in/20200101-0000{number:02}-1");
@@ -442,7 +442,7 @@ fn an_old_ref_that_points_to_a_branch_goes_without_that_branch() {
 }
 
 #[test]
-fn a_broken_ref_of_the_change_keeps_no_work_from_being_kept() {
+fn broken_ref_keeps_work_kept() {
     for broken in ["garbage\n", "1111111111111111111111111111111111111111\n"] {
         let repository = ScratchRepository::new();
         repository.commit("base");
@@ -456,7 +456,7 @@ fn a_broken_ref_of_the_change_keeps_no_work_from_being_kept() {
 }
 
 #[test]
-fn what_is_kept_already_is_not_kept_twice_and_a_clean_tree_not_at_all() {
+fn kept_work_is_kept_once() {
     let repository = ScratchRepository::new();
     assert_eq!(kept(&repository.git, 1), None);
     repository.write("before the first commit", "x");
@@ -476,7 +476,7 @@ fn what_is_kept_already_is_not_kept_twice_and_a_clean_tree_not_at_all() {
 }
 
 #[test]
-fn the_oldest_of_many_kept_tries_go() {
+fn oldest_kept_tries_go() {
     let repository = ScratchRepository::new();
     repository.commit("one");
     let names: Vec<String> = (1..=23)
@@ -494,7 +494,7 @@ fn the_oldest_of_many_kept_tries_go() {
 }
 
 #[test]
-fn what_is_too_large_or_a_repository_of_its_own_stays_in_the_work_tree_and_is_named() {
+fn large_files_stay_and_are_named() {
     let repository = ScratchRepository::new();
     repository.commit("one");
     let large = fs::File::create(repository.folder.path().join("large")).unwrap();
@@ -510,7 +510,7 @@ fn what_is_too_large_or_a_repository_of_its_own_stays_in_the_work_tree_and_is_na
 }
 
 #[test]
-fn the_middle_of_a_merge_with_conflicts_is_kept_and_stays_one() {
+fn conflicting_merge_stays_one() {
     let repository = ScratchRepository::new();
     repository.commit("one");
     repository.run(&["switch", "--quiet", "--create", "other"]);

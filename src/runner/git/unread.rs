@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_git_says_is_one_line_without_keys_and_its_own_command_is_kept() {
+    fn git_words_are_one_line() {
         let key = format!("ghp_{}", "abcDEF0123456789abcDEF0123");
         let said = format!(
             "warning: x\nfatal: detected dubious ownership in repository at '/a/{key}\u{1b}[31m'\n\

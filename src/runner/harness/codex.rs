@@ -340,7 +340,7 @@ mod tests {
     const SAID: &str = "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at ";
 
     #[test]
-    fn the_time_of_a_usage_limit_is_read_only_when_it_is_certain() {
+    fn uncertain_limit_time_is_unread() {
         let now = at("2026-11-21T23:58:30+00:00[UTC]");
         for (time, expected) in [
             // 2026-11-22 00:59:59 UTC.
@@ -365,14 +365,14 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_a_usage_limit_is_local() {
+    fn usage_limit_time_is_local() {
         let now = at("2026-11-21T23:58:30+09:00[Asia/Tokyo]");
         let said = format!("{SAID}Nov 22nd, 2026 12:59 AM.");
         assert_eq!(resets_at(&said, &now), Some(1_795_309_199 - 9 * 3600));
     }
 
     #[test]
-    fn a_status_is_read_from_the_words_of_a_failed_turn() {
+    fn failed_turn_words_give_status() {
         for (said, status) in [
             ("exceeded retry limit, last status: 429 Too Many Requests", Some(429)),
             ("unexpected status 401 Unauthorized: no key", Some(401)),

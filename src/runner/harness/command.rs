@@ -331,7 +331,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_backslash_of_a_path_stays_one_whatever_quotes_are_around_it() {
+    fn path_backslash_stays_one() {
         let line = r#"C:\a\agent.exe "C:\a folder\" '\\server\b' -m {model}"#;
         let words = shell_words::split(&with_plain_backslashes(line)).unwrap();
         let path = [r"C:\a\agent.exe", r"C:\a folder\", r"\\server\b", "-m", "{model}"];
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_filled_once_and_other_braces_stay() {
+    fn places_fill_once() {
         let values = [("{prompt}", "do {model} {prompt}"), ("{model}", "m")];
         assert_eq!(filled("a{prompt}b{model}", &values), "ado {model} {prompt}bm");
         assert_eq!(filled("{\"k\":{}}{prompts}{", &values), "{\"k\":{}}{prompts}{");

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_demo_is_done_in_three_runs() {
+    fn demo_takes_three_runs() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         script::project(folder).unwrap();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_demos_agent_touches_no_other_project() {
+    fn demo_touches_no_other_project() {
         let folder = tempfile::tempdir().unwrap();
         let error = run(folder.path(), "go", Duration::ZERO, &mut Vec::new()).unwrap_err();
         assert!(error.to_string().starts_with("the demo's agent works on"), "{error}");
@@ -147,13 +147,13 @@ mod tests {
     }
 
     #[test]
-    fn the_agent_promises_what_its_prompt_asks_for() {
+    fn agent_promises_as_asked() {
         assert_eq!(promise("say <promise>DONE</promise> then"), Some("<promise>DONE</promise>"));
         assert_eq!(promise("no </promise> here <promise>"), None);
     }
 
     #[test]
-    fn a_persons_arguments_are_not_the_agents() {
+    fn personal_arguments_are_not_agents() {
         for words in [&["spool"][..], &["spool", "ralph"], &["spool", "ralph", ARGUMENT]] {
             let arguments = words.iter().map(OsString::from);
             assert!(play_if_asked(arguments).is_none(), "{words:?}");

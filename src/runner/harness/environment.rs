@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_of_nesting_go_and_what_belongs_to_a_person_stays() {
+    fn nesting_marks_go() {
         let names = [
             "RALPH_SUPERVISOR",
             "RALPH_CLIENTS",

@@ -210,7 +210,7 @@ mod tests {
     ];
 
     #[test]
-    fn what_the_runner_gives_itself_is_refused_in_every_spelling() {
+    fn own_permissions_are_refused() {
         for (choice, flags) in [
             (
                 HarnessChoice::Claude,
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mode_that_is_none_is_refused_with_the_one_that_was_meant() {
+    fn unknown_mode_proposes_one() {
         let mode =
             |mode: &str| Permissions { mode: Some(mode.to_owned()), ..Permissions::default() };
         let claude = |word| refused(&HarnessChoice::Claude, &mode(word));
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_refused_where_the_program_cannot_be_told_of_them() {
+    fn untold_tools_are_refused() {
         let allow =
             |tool: &str| Permissions { allow: vec![tool.to_owned()], ..Permissions::default() };
         let deny =

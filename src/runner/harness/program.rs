@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_missing_is_told_with_what_to_do() {
+    fn missing_program_says_remedy() {
         assert_eq!(
             AGENT.check().unwrap_err().to_string(),
             "`no-such-agent` is not on the PATH, so The Agent cannot be driven\ninstall it with `npm install -g the-agent`, or choose another agent with --harness"
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_too_old_is_told_with_what_to_do() {
+    fn old_program_says_remedy() {
         assert_eq!(
             judged(0, "2.1.142 (The Agent)\n", "").unwrap_err().to_string(),
             "The Agent 2.1.142 is too old: 2.1.143 or later is needed\nupdate it with `npm install -g the-agent`"
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_does_not_start_is_told_in_its_own_words() {
+    fn dead_program_says_its_words() {
         assert_eq!(
             judged(1, "", "error while loading\n\u{1b}[31mlibx.so\n").unwrap_err().to_string(),
             "`no-such-agent --version` failed: error while loading libx.so\nsee that `no-such-agent` runs by itself, then try again"
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_older_than_the_proven_one_draws_a_line_and_no_refusal() {
+    fn unproven_version_gets_a_line() {
         assert_eq!(
             AGENT.caution("2.1.143").unwrap(),
             "The Agent 2.1.143 is older than 2.1.332, with which this was proven; `npm install -g the-agent` updates it"
@@ -242,14 +242,14 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_is_not_answered_is_given_up_with_all_that_it_started() {
+    fn unanswered_question_ends_with_children() {
         let short = Duration::from_millis(50);
         let answer = ask("sh", &["-c", "sleep 600 & wait"], &[], short).unwrap();
         assert!(answer.is_none(), "{answer:?}");
     }
 
     #[test]
-    fn a_question_is_asked_with_the_variables_of_a_launch() {
+    fn question_has_launch_variables() {
         let set = [("SOME_SWITCH", "off")];
         let answer = ask("sh", &["-c", "echo $SOME_SWITCH"], &set, PATIENCE).unwrap().unwrap();
         assert_eq!(answer.output, "off\n");

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_line_of_a_message_has_more_of_it_and_never_less() {
+    fn later_message_line_only_grows() {
         let mut messages = MessageUsage::default();
         assert_eq!(messages.sum(), None);
         for (id, usage) in [("a", used(100, 1)), ("b", used(10, 0)), ("a", used(0, 40))] {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn more_messages_than_are_known_by_their_ids_count_as_well() {
+    fn unlimited_messages_count() {
         let mut messages = MessageUsage::default();
         for number in 0..=MESSAGES {
             messages.add(&number.to_string(), used(1, 0));

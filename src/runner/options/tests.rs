@@ -90,7 +90,7 @@ impl OptionsBench {
 }
 
 #[test]
-fn numbers_are_digits_only_and_eight_may_begin_with_a_nought() {
+fn numbers_are_digits_only() {
     assert_eq!(set(&[("max-iterations", "08")]).max_iterations(), Some(8));
     assert_eq!(set(&[("max-iterations", "0")]).max_iterations(), None);
     assert_eq!(set(&[]).max_iterations(), Some(50));
@@ -109,14 +109,14 @@ fn numbers_are_digits_only_and_eight_may_begin_with_a_nought() {
 }
 
 #[test]
-fn more_least_iterations_than_most_are_refused_but_not_without_a_limit() {
+fn least_exceeds_no_most() {
     let both = refused(&[("min-iterations", "4"), ("max-iterations", "3")]);
     assert!(both.contains("`min-iterations` (4) is more than `max-iterations` (3)"), "{both}");
     assert_eq!(set(&[("min-iterations", "4"), ("max-iterations", "0")]).min_iterations(), 4);
 }
 
 #[test]
-fn times_are_minutes_unless_they_say_otherwise() {
+fn plain_times_are_minutes() {
     let table = [
         ("30", Some(1_800_000)),
         ("08", Some(480_000)),
@@ -165,7 +165,7 @@ fn a_time_in_words_reads_back() {
 }
 
 #[test]
-fn a_promise_that_every_answer_keeps_or_none_can_is_refused() {
+fn useless_promise_is_refused() {
     for wrong in ["", " ", "\t", " DONE", "DONE ", "<promise>DONE</promise>", "a\nb", "a\u{1b}b"] {
         let said = refused(&[("completion-promise", wrong)]);
         assert!(said.contains("'--completion-promise <TOKEN>': "), "{wrong:?}: {said}");
@@ -174,7 +174,7 @@ fn a_promise_that_every_answer_keeps_or_none_can_is_refused() {
 }
 
 #[test]
-fn a_model_that_would_be_taken_for_a_flag_is_refused() {
+fn flag_like_model_is_refused() {
     for wrong in ["--dangerously-skip-permissions", "-c", "", "a\nb"] {
         assert!(
             refused(&[("model", wrong)]).contains("'--model <MODEL>': needs a name"),
@@ -188,7 +188,7 @@ fn a_model_that_would_be_taken_for_a_flag_is_refused() {
 }
 
 #[test]
-fn a_command_line_makes_the_harness_a_command() {
+fn command_line_implies_its_harness() {
     let line = "agent 'with a blank' {prompt_file}";
     let any = HarnessChoice::Command(line.to_owned());
     assert_eq!(options(&[]).harness, HarnessChoice::Claude);
@@ -210,7 +210,7 @@ fn a_command_line_makes_the_harness_a_command() {
 }
 
 #[test]
-fn a_typed_harness_beats_the_command_line_in_a_file() {
+fn typed_harness_beats_filed_command() {
     let bench = OptionsBench::new("", "harness-command = \"mine\"\n");
     let chosen =
         |typed: &[(&str, &str)]| resolved(&bench.settings(typed).unwrap()).unwrap().harness;
@@ -221,7 +221,7 @@ fn a_typed_harness_beats_the_command_line_in_a_file() {
 }
 
 #[test]
-fn the_command_line_beats_the_project_and_the_project_beats_the_person() {
+fn command_line_beats_project_and_person() {
     let bench = OptionsBench::new(
         "max-iterations = 20\nno_progress = 4\nverbose = true\n",
         "max_iterations = 30\nno-progress = 5\niteration-timeout = \"90s\"\nallow-all = true\nquiet = true\n",
@@ -238,7 +238,7 @@ fn the_command_line_beats_the_project_and_the_project_beats_the_person() {
 }
 
 #[test]
-fn an_empty_list_leaves_what_is_said_elsewhere() {
+fn empty_list_keeps_earlier_values() {
     let bench = OptionsBench::new("check = []\n", "check = [\"make\"]\n");
     let options = resolved(&bench.settings(&[]).unwrap()).unwrap();
     assert_eq!(options.checks.iter().map(|check| &*check.run).collect::<Vec<_>>(), ["make"]);
@@ -253,7 +253,7 @@ fn no_file_is_no_setting() {
 }
 
 #[test]
-fn a_mistake_in_a_file_is_told_with_its_line_and_the_nearest_key() {
+fn file_mistake_has_line_and_key() {
     let table = [
         (
             "# a\n\nmax-iteration = 3\n",
@@ -295,7 +295,7 @@ fn a_mistake_in_a_file_is_told_with_its_line_and_the_nearest_key() {
 }
 
 #[test]
-fn a_project_never_says_what_an_agent_may_do_or_which_command_it_is() {
+fn project_grants_no_rights() {
     for hostile in [
         "allow-all = true",
         "allow_all = false",
@@ -309,7 +309,7 @@ fn a_project_never_says_what_an_agent_may_do_or_which_command_it_is() {
 }
 
 #[test]
-fn a_project_names_checks_and_the_agent_only_where_it_is_trusted() {
+fn trusted_project_names_checks() {
     for (hostile, shown) in
         [("check = [\"touch pwned\"]", "touch pwned"), ("harness = \"opencode\"", "opencode")]
     {
@@ -324,7 +324,7 @@ fn a_project_names_checks_and_the_agent_only_where_it_is_trusted() {
 }
 
 #[test]
-fn what_the_person_types_instead_needs_no_trust() {
+fn typed_values_need_no_trust() {
     let bench = OptionsBench::new("check = [\"touch pwned\"]\nharness = \"opencode\"\n", "");
     let trust = |own: &[(&str, &str)]| {
         only_what_is_trusted(bench.settings(own).unwrap(), &bench.root(), ProjectTrust::Listed)
@@ -335,7 +335,7 @@ fn what_the_person_types_instead_needs_no_trust() {
 }
 
 #[test]
-fn the_persons_file_names_the_projects_that_are_trusted_and_not_those_below_them() {
+fn personal_file_names_trusted_projects() {
     let bench = OptionsBench::new("check = [\"cargo test\"]\n", "");
     let user = bench.scratch.path().join("user.toml");
     let listed = |folder: &Path| {
@@ -349,7 +349,7 @@ fn the_persons_file_names_the_projects_that_are_trusted_and_not_those_below_them
 
 #[cfg(unix)]
 #[test]
-fn a_project_file_behind_a_link_out_of_the_project_is_refused() {
+fn outside_project_file_is_refused() {
     let bench = OptionsBench::new("", "max-iterations = 1\n");
     let path = bench.root().join(".spool/ralph.toml");
     fs::remove_file(&path).unwrap();
@@ -362,7 +362,7 @@ fn a_project_file_behind_a_link_out_of_the_project_is_refused() {
 }
 
 #[test]
-fn a_prompt_is_taken_letter_for_letter_and_a_projects_file_stays_in_the_project() {
+fn prompt_is_taken_whole() {
     let words = "it's $(touch pwned) `id`\n---\n\"$&\" --max-iterations 3 \\";
     let bench = OptionsBench::new("prompt-file = \"ask.md\"\n", "");
     let root = bench.root();
@@ -389,7 +389,7 @@ fn a_prompt_is_taken_letter_for_letter_and_a_projects_file_stays_in_the_project(
 }
 
 #[test]
-fn check_alone_needs_a_check_and_asks_for_no_promise() {
+fn check_alone_needs_a_check() {
     assert!(refused(&[("done", "check")]).contains("there is no check"));
     let options =
         options(&[("done", "check"), ("check", "cargo test"), ("check", "cargo fmt --check")]);
@@ -426,7 +426,7 @@ fn nought_takes_a_guardrail_away() {
 }
 
 #[test]
-fn the_sample_in_the_documents_has_every_key_and_its_default() {
+fn sample_has_every_key() {
     let sample = include_str!("../../../docs/ralph.toml");
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("ralph.toml");
@@ -466,7 +466,7 @@ fn the_sample_in_the_documents_has_every_key_and_its_default() {
 }
 
 #[test]
-fn every_setting_is_a_flag_and_every_flag_a_setting() {
+fn settings_and_flags_correspond() {
     let command = flags();
     let flags = command.get_arguments().filter_map(|flag| flag.get_long().map(str::to_owned));
     let mut flags: Vec<String> = flags.collect();

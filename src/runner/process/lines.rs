@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_whole_wherever_the_pieces_part() {
+    fn lines_join_across_pieces() {
         let text = b"one\r\n\ntwo\xff\nlast";
         let expected: Vec<&[u8]> = vec![b"one", b"", b"two\xff", b"last"];
         assert_eq!(lines(&[text]), expected);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_comes_cut_and_the_next_one_whole() {
+    fn long_line_comes_cut() {
         let long = vec![b'a'; LONGEST];
         for rest in [&b"b\nnext\n"[..], b"bbb", b"b\nnext"] {
             let seen = lines(&[&long[..1000], &long[1000..], rest]);

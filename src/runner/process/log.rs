@@ -221,12 +221,12 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_written_as_it_came() {
+    fn fitting_bytes_stay_as_written() {
         assert_eq!(written([b"a\xff\n".to_vec(), b"b".to_vec()].into_iter()), b"a\xff\nb");
     }
 
     #[test]
-    fn of_what_is_too_long_the_beginning_and_the_end_are_kept_and_a_line_says_so() {
+    fn long_log_keeps_both_ends() {
         let mebibytes = 70_u8;
         let written = written((0..mebibytes).map(|letter| vec![letter; 1 << 20]));
         let (beginning, rest) = written.split_at(64 << 20);

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_off_order_is_an_error() {
+    fn broken_order_is_an_error() {
         let bytes = said(&order());
         for length in 0..bytes.len() {
             assert!(hear::<SupervisorOrder>(&mut &bytes[..length]).is_err(), "{length}");
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn events_and_commands_arrive_one_by_one() {
+    fn events_arrive_one_by_one() {
         let events = [
             SupervisorEvent::Ready,
             SupervisorEvent::Started(4711),

@@ -94,7 +94,7 @@ impl PromptBench {
 }
 
 #[test]
-fn the_whole_prompt_of_a_change_with_tasks() {
+fn whole_prompt_with_tasks() {
     let bench = PromptBench::new()
         .with("tasks.md", "- [x] T001 Write it\n- [ ] T002 Try it\n")
         .with("design.md", "In Rust.\n");
@@ -150,7 +150,7 @@ fn the_whole_prompt_of_a_change_with_tasks() {
 }
 
 #[test]
-fn the_whole_prompt_of_a_change_without_tasks() {
+fn whole_prompt_without_tasks() {
     let mut bench = PromptBench::new();
     bench.contract.checks =
         vec![Check { run: "cargo test".to_owned(), limit_seconds: 300, ..Check::default() }];
@@ -198,7 +198,7 @@ fn the_whole_prompt_of_a_change_without_tasks() {
 }
 
 #[test]
-fn the_persons_words_arrive_letter_for_letter() {
+fn personal_words_arrive_whole() {
     let words = "it's $(touch pwned) `id` \"$&\" \\1 %s {} ---\n---\n\ttab\r\n  </promise> é 🦀 --max-iterations=3";
     let mut bench = PromptBench::new();
     bench.context = words.to_owned();
@@ -208,7 +208,7 @@ fn the_persons_words_arrive_letter_for_letter() {
 }
 
 #[test]
-fn what_was_missing_is_told_with_the_failing_output() {
+fn missing_parts_show_output() {
     let mut bench = PromptBench::new().with("tasks.md", "- [ ] T001 Write it\n");
     let failed = CheckResult {
         run: "cargo test".to_owned(),
@@ -241,7 +241,7 @@ fn what_was_missing_is_told_with_the_failing_output() {
 }
 
 #[test]
-fn every_shortfall_has_words_of_its_own() {
+fn shortfalls_have_own_words() {
     let all = [
         Shortfall::ClaimedWithOpenTasks,
         Shortfall::OpenTasks,
@@ -279,7 +279,7 @@ fn every_shortfall_has_words_of_its_own() {
 }
 
 #[test]
-fn a_failing_output_is_cut_from_the_front() {
+fn failing_output_loses_its_front() {
     let mut bench = PromptBench::new();
     let failed = |number: usize| {
         Shortfall::CheckFailed(CheckResult {
@@ -298,7 +298,7 @@ fn a_failing_output_is_cut_from_the_front() {
 }
 
 #[test]
-fn long_documents_are_told_by_their_beginning_and_their_path() {
+fn long_documents_show_beginnings() {
     let proposal = format!("# Begin\n{}the end", "a line of it\n".repeat(4_000));
     let design = format!("# Design\n{}last word", "é\n".repeat(5_000));
     let list: String = (1..=400).fold(String::new(), |list, number| {
@@ -328,7 +328,7 @@ fn long_documents_are_told_by_their_beginning_and_their_path() {
 }
 
 #[test]
-fn an_agent_that_goes_on_with_its_session_gets_the_names_of_the_documents() {
+fn continued_agent_gets_names() {
     let bench = PromptBench::new().with("tasks.md", "- [ ] T001 Write it\n");
     let tasks = bench.change.tasks();
     let material = Material { resumed: true, ..bench.material("Build it.", tasks.as_deref()) };
@@ -340,7 +340,7 @@ fn an_agent_that_goes_on_with_its_session_gets_the_names_of_the_documents() {
 }
 
 #[test]
-fn the_promise_is_asked_for_only_where_it_counts() {
+fn promise_is_asked_only_where_counted() {
     let mut bench = PromptBench::new();
     let text = bench.prompt("Build it.");
     assert!(text.contains("<promise>COMPLETE</promise> in your final message"), "{text}");
@@ -350,7 +350,7 @@ fn the_promise_is_asked_for_only_where_it_counts() {
 }
 
 #[test]
-fn a_list_that_does_not_count_is_not_said_to_count() {
+fn uncounted_list_is_not_called_counted() {
     let bench = PromptBench::new().with("tasks.md", "- [ ] T001 Write it\n");
     let tasks = bench.change.tasks();
     let material =
@@ -360,7 +360,7 @@ fn a_list_that_does_not_count_is_not_said_to_count() {
 }
 
 #[test]
-fn without_a_proposal_there_is_no_prompt_and_the_file_is_named() {
+fn missing_proposal_makes_no_prompt() {
     let bench = PromptBench::new();
     fs::remove_file(bench.path("proposal.md")).unwrap();
     let said = prompt(&bench.material("Build it.", None)).unwrap_err().to_string();
@@ -371,7 +371,7 @@ fn without_a_proposal_there_is_no_prompt_and_the_file_is_named() {
 }
 
 #[test]
-fn a_feature_may_live_from_its_list_alone() {
+fn feature_lives_from_list() {
     let mut bench = PromptBench::new().with("tasks.md", "- [ ] T001 Write it\n");
     bench.change.kind = ChangeKind::SpecKit;
     assert!(bench.prompt("Build it.").contains("- [ ] T001 Write it"));
@@ -379,7 +379,7 @@ fn a_feature_may_live_from_its_list_alone() {
 
 #[cfg(unix)]
 #[test]
-fn a_document_behind_a_link_out_of_the_change_is_never_quoted() {
+fn outside_document_is_never_quoted() {
     let bench = PromptBench::new();
     let secret = tempfile::NamedTempFile::new().unwrap();
     fs::write(secret.path(), "the secret").unwrap();
@@ -394,7 +394,7 @@ fn a_document_behind_a_link_out_of_the_change_is_never_quoted() {
 }
 
 #[test]
-fn what_no_argument_can_carry_does_not_get_into_a_prompt() {
+fn impossible_argument_bytes_stay_out() {
     let bench = PromptBench::new().with("design.md", "a\0b");
     fs::write(bench.path("proposal.md"), b"# Say \xff hello\n").unwrap();
     let text = bench.prompt("Build it.");
@@ -402,7 +402,7 @@ fn what_no_argument_can_carry_does_not_get_into_a_prompt() {
 }
 
 #[test]
-fn d13_the_other_documents_of_a_change_are_named() {
+fn d13_other_documents_are_named() {
     let mut bench = PromptBench::new();
     for name in ["specs/greeting/spec.md", "specs/farewell/spec.md", "specs/.hidden.md"] {
         fs::create_dir_all(bench.path(name).parent().unwrap()).unwrap();
@@ -420,7 +420,7 @@ fn d13_the_other_documents_of_a_change_are_named() {
 }
 
 #[test]
-fn d13_of_a_feature_the_documents_of_its_plan_are_named() {
+fn d13_plan_documents_are_named() {
     let mut bench = PromptBench::new().with("spec.md", "# Spec\n");
     bench.change.kind = ChangeKind::SpecKit;
     for name in ["research.md", "data-model.md", "quickstart.md", "contracts/api.yaml"] {

@@ -13,7 +13,6 @@ use crate::forms::plain::{JsonTime, dollars, words};
 use crate::forms::proofs::ProofsForm;
 use crate::forms::runner::{AgentShareForm, RunnerForm};
 use crate::runner::state::{AgentShare, Iteration, LoopState, Past, time_of};
-use crate::runner::summary::killed;
 use crate::session::report::session_loop::LoopFormState;
 use crate::store::names::{PromiseState, VerdictName};
 use crate::world::WallTime;
@@ -56,6 +55,9 @@ impl From<&AgentShare> for AgentShareForm {
         Self { harness, model, runs: share.runs, spent: share.spent() }
     }
 }
+
+/// The person's next step after a runner was killed.
+pub const CONTINUES: &str = "Run the same command again: it continues this loop.";
 
 impl RunnerReport {
     fn form(&self) -> LoopForm {
@@ -123,7 +125,7 @@ impl RunnerReport {
         Some(match self.is {
             LoopFormState::Paused => format!("spool resume --change {change}"),
             LoopFormState::Live => format!("nothing; `spool stop --change {change}` ends the loop"),
-            LoopFormState::Dead => killed::NEXT.to_owned(),
+            LoopFormState::Dead => CONTINUES.to_owned(),
             _ => return words(&self.next_step()),
         })
     }

@@ -60,7 +60,7 @@ fn iteration(n: u32) -> Iteration {
 }
 
 #[test]
-fn status_command_shows_the_current_iteration_and_recent_history() {
+fn status_command_shows_iteration_and_history() {
     let (_scratch, root) = project();
     let mut files = state_files(&root);
     files.state.status = LoopStatus::Running;
@@ -103,7 +103,7 @@ fn status_command_shows_the_current_iteration_and_recent_history() {
 }
 
 #[test]
-fn a_runner_that_is_gone_although_the_file_says_running_is_called_dead() {
+fn gone_runner_is_dead() {
     let (_scratch, root) = project();
     let folder = make_state_folder(&root, ID).unwrap();
     let state = json!({"change_id": ID, "status": "running", "pid": 4711, "current_iteration": 3,
@@ -129,7 +129,7 @@ fn a_runner_that_is_gone_although_the_file_says_running_is_called_dead() {
 }
 
 #[test]
-fn an_ended_loop_says_why_and_marks_where_a_new_run_began() {
+fn ended_loop_says_why() {
     let (_scratch, root) = project();
     for words in ["all the work is done", "the limit was reached"] {
         let mut files = state_files(&root);
@@ -162,7 +162,7 @@ fn an_ended_loop_says_why_and_marks_where_a_new_run_began() {
 }
 
 #[test]
-fn a_loop_that_was_stopped_says_so_once_and_what_to_do_next() {
+fn stopped_loop_says_next_step() {
     let (_scratch, root) = project();
     let mut files = state_files(&root);
     files.state.status = LoopStatus::Stopped;
@@ -179,7 +179,7 @@ fn a_loop_that_was_stopped_says_so_once_and_what_to_do_next() {
 }
 
 #[test]
-fn a_pause_that_was_asked_for_is_shown_with_the_way_out() {
+fn asked_pause_shows_way_out() {
     let (_scratch, root) = project();
     let mut files = state_files(&root);
     files.save().unwrap();
@@ -202,7 +202,7 @@ fn a_pause_that_was_asked_for_is_shown_with_the_way_out() {
 }
 
 #[test]
-fn a_state_that_cannot_be_read_is_told_and_the_history_is_shown_all_the_same() {
+fn unreadable_state_shows_history() {
     let (_scratch, root) = project();
     let mut files = state_files(&root);
     files.begin(&iteration(1)).unwrap();
@@ -215,7 +215,7 @@ fn a_state_that_cannot_be_read_is_told_and_the_history_is_shown_all_the_same() {
 }
 
 #[test]
-fn without_a_loop_the_report_says_where_loops_have_run() {
+fn loopless_report_says_where() {
     let (_scratch, root) = project();
     assert_eq!(select(&root).unwrap(), None);
     let words = RunnerReport::of(&root, "x").unwrap_err().to_string();

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn e9_another_programs_state_is_set_aside() {
+    fn e9_foreign_state_is_aside() {
         let foreign = br#"{"status": "idle", "queue": []}"#;
         assert_eq!(parse(foreign), Err("it is the file of another program".to_owned()));
         assert!(parse(br#"{"status": "done", "change_id": "x"}"#).is_ok());

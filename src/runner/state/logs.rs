@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_logs_go_and_nothing_else() {
+    fn oldest_logs_go_alone() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str| fs::write(folder.path().join(name), [b'x'; 100]).unwrap();
         let left = || {

@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_that_was_set_ahead_uses_up_no_more_than_the_limit_of_an_iteration() {
+    fn leaping_clock_uses_one_limit() {
         let seen = WallTime::from_seconds(1_795_305_912);
         let unwritten = |minutes, hours: u64| {
             let written = WallTime::from_millis(seen.millis() - hours * 3_600_000);

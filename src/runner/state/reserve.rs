@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_is_kept_once_and_freed_once() {
+    fn room_is_freed_once() {
         let folder = tempfile::tempdir().unwrap();
         keep(folder.path());
         let length = || fs::metadata(folder.path().join(NAME)).unwrap().len();

@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again_and_anything_else_is_nothing() {
+    fn written_shares_read_again() {
         let share = |harness: &str| AgentShare {
             harness: harness.to_owned(),
             runs: 3,

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_very_many_steps_the_first_and_the_last_are_kept_with_what_came_of_them() {
+    fn many_steps_keep_both_ends() {
         let mut steps = Steps::in_pieces(false);
         for number in 0..2_500_u64 {
             steps.take(AgentEvent::Called { tool: "T".to_owned(), what: number.to_string() });
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_come_in_pieces_are_one_step_and_a_key_is_masked() {
+    fn pieced_words_make_one_step() {
         let mut steps = Steps::in_pieces(true);
         for words in ["I use ", "api_key=abcdefgh12345678", ""] {
             steps.take(AgentEvent::Said(words.to_owned()));

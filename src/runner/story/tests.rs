@@ -50,7 +50,7 @@ fn seen(story: &Story) -> Vec<String> {
 }
 
 #[test]
-fn the_logs_of_all_five_programs_say_what_was_said_and_done() {
+fn five_programs_tell_stories() {
     let said = |words: &str| format!("said {words}");
     let used = |tool: &str, outcome: Option<CallOutcome>| {
         format!("{outcome:?} {tool} echo hi > proof.txt; cat proof.txt")
@@ -121,7 +121,7 @@ fn acp_log(opened: u8) -> Vec<u8> {
 }
 
 #[test]
-fn the_log_of_an_acp_agent_says_what_was_said_and_done_and_what_was_denied() {
+fn acp_log_tells_its_story() {
     let refused = "trouble";
     for opened in [1, 2] {
         let denied =
@@ -146,7 +146,7 @@ fn the_log_of_an_acp_agent_says_what_was_said_and_done_and_what_was_denied() {
 }
 
 #[test]
-fn what_checks_have_printed_behind_it_is_not_taken_for_the_agents() {
+fn check_output_is_not_agents() {
     let own = recording("claude");
     let log = [own.as_slice(), recording("claude-denied").as_slice()].concat();
     let project = project("claude", &log, |iteration| iteration.agent_log_bytes = own.len() as u64);
@@ -155,7 +155,7 @@ fn what_checks_have_printed_behind_it_is_not_taken_for_the_agents() {
 }
 
 #[test]
-fn a_log_that_cannot_be_read_is_named_and_the_rest_is_told() {
+fn unreadable_log_is_named() {
     let gone = project("claude", b"", |_| ());
     let root = gone.path().canonicalize().unwrap();
     let folder = find_state_folder(&root, CHANGE).unwrap().unwrap();
@@ -170,7 +170,7 @@ fn a_log_that_cannot_be_read_is_named_and_the_rest_is_told() {
 }
 
 #[test]
-fn the_last_one_that_failed_is_found_and_a_number_that_is_not_there_is_refused() {
+fn last_failed_log_is_found() {
     let good = project("claude", b"", |_| ());
     let said = |which| format!("{:#}", story(&good, which).unwrap_err());
     assert!(said(WhichIteration::LastFailed).starts_with("no iteration of `001-01_x` has failed"));

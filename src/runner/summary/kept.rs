@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_summary_is_shown_on_24_lines() {
+    fn long_summary_fits_24_lines() {
         let folder = tempfile::tempdir().unwrap();
         assert!(KeptSummary::of(folder.path()).unwrap().is_none());
         let words = "\u{1b}[32mralph: done\u{1b}[0m\n       a \u{7}line\n".to_owned();

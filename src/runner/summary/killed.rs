@@ -8,6 +8,7 @@ use crate::forms::events::{RunnerEnd, RunnerEvent};
 use crate::forms::proofs::ProofsForm;
 use crate::forms::summary::RunSummary;
 use crate::runner::messages;
+use crate::runner::report::form::CONTINUES;
 use crate::runner::report::{RunnerReport, form, since};
 use crate::runner::state::{LoopState, of_run};
 use crate::session::report::session_loop::LoopFormState;
@@ -16,8 +17,6 @@ use crate::session::report::session_loop::LoopFormState;
 const KILLED: &str = "killed";
 /// A shell's exit code for a killed program.
 const CODE: u8 = 128 + 9;
-/// The person's next step.
-pub const NEXT: &str = "Run the same command again: it continues this loop.";
 
 /// The run as an event and in words; `None` if its runner was not killed.
 pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, String)> {
@@ -46,7 +45,7 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
         let left = "the next run counts it from its log, judges its ticks and names its files";
         format!("Not in it: what iteration {} used and left; {left}", iteration.n)
     }));
-    lines.push(NEXT.to_owned());
+    lines.push(CONTINUES.to_owned());
     lines.extend(came.text(None));
     lines.push(format!("spool ralph --status --change {}", printable(&report.change_id)));
     for line in lines.iter().filter(|line| !line.is_empty()) {
@@ -60,7 +59,7 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
         commits: (came.commits as u64).into(),
         files_changed: (came.files.len() as u64).into(),
         proofs: ProofsForm::of(&report.proofs),
-        next: Some(NEXT.to_owned()),
+        next: Some(CONTINUES.to_owned()),
         summary: came,
         ..form::end(&state)
     };

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_form_stands_for_the_one_change_that_answers_to_it() {
+    fn short_form_finds_one_change() {
         let table = [
             ("002-01_add-ralph-loop", "002-01_add-ralph-loop"),
             ("002-01", "002-01_add-ralph-loop"),
@@ -161,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn a_short_form_of_several_stands_for_none_of_them() {
+    fn ambiguous_short_form_finds_none() {
         assert_eq!(found("ralph"), ["002-01_add-ralph-loop", "002-02_ralph-status"]);
         assert_eq!(found("2").len(), 3);
         assert_eq!(found("add").len(), 3);
     }
 
     #[test]
-    fn what_no_change_answers_to_stands_for_none() {
+    fn unanswered_name_finds_none() {
         // The beginning of an id is a short form, a piece of a word in it is not.
         for name in
             ["", "ralp", "2-3", "02-01_x", "loop-ralph", "3", "-", "_", "99999999999999999999"]
@@ -178,13 +178,13 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_is_the_beginning_of_another_is_itself() {
+    fn id_beginning_another_is_itself() {
         let ids = ["001-01".to_owned(), "001-01_more".to_owned()];
         assert_eq!(matching("001-01", &ids), ["001-01"]);
     }
 
     #[test]
-    fn the_module_is_the_number_in_front_of_the_changes_number() {
+    fn module_is_the_leading_number() {
         let table = [
             ("002-01_add-ralph-loop", Some("002")),
             ("002-01", Some("002")),
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_may_be_written_without_its_noughts() {
+    fn module_may_lack_noughts() {
         assert!(is_same_module("2", "002") && is_same_module("5.1", "005.01"));
         assert!(!is_same_module("2", "020") && !is_same_module("x", "002"));
         for name in ["002", "002_runner", "002-runner", "002.md", "2_runner"] {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_list_of_names_is_cut() {
+    fn long_name_list_is_cut() {
         let ids: Vec<String> = (0..25).map(|number| format!("change-{number}")).collect();
         let said = one_of(&ids);
         assert!(said.contains("change-19") && !said.contains("change-20"), "{said}");

@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_are_selected_by_id_range_story_and_phase() {
+    fn ids_ranges_and_stories_select() {
         assert_eq!(tasks(""), "");
         assert_eq!(tasks("T001 T003"), "T001, T003");
         assert_eq!(tasks("t002, T010 and task-7"), "T002, T010, TASK-7");
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_takes_what_is_nested_in_it_and_a_range_what_has_its_numbers() {
+    fn task_takes_its_nested_tasks() {
         assert_eq!(tasks("T003-T010"), "T003, T004, T004.F1, T010");
         let text = b"- [ ] T001 a\n  - [ ] T002 b\n    - [ ] T003 c\n- [ ] T004 d\n";
         let found = Selection::of("T001", "", &TaskList::parse(text), text).unwrap();
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn words_behind_the_tasks_are_for_the_agent_letter_for_letter() {
+    fn words_after_tasks_stay_whole() {
         let words = |text: &str| asked(text).unwrap();
         let both = |tasks: &str, words: &str| (tasks.to_owned(), words.to_owned());
         assert_eq!(words("use python 3.12"), both("", "use python 3.12"));
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_task_and_is_none_is_refused_with_the_nearest() {
+    fn no_task_names_the_nearest() {
         for (words, near) in [
             ("T0O1", "did you mean `T001`?"),
             ("T001 T05", "there is no task `T05`"),
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_may_select_tasks_are_not_taken_for_words_to_the_agent() {
+    fn selecting_words_are_not_passed() {
         for words in [
             "only T001 please",
             "tasks T001-T003",

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_in_a_quoted_task_are_text() {
+    fn quoted_flags_are_text() {
         for (text, task) in [
             (r#""add --max-iterations 9 to it""#, "add --max-iterations 9 to it"),
             (r#""run "x" --check "y" in it""#, r#"run "x" --check "y" in it"#),
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flag_is_read_before_and_behind_the_task() {
+    fn flags_stand_on_both_sides() {
         let flags = "--max-iterations=08 --completion-promise 'ALL DONE' --promise-match exact --no-final-check \
             --min-tool-calls 3 --min-iterations=2 --on-promise-no-work warn --check \"npm test\" \
             --check='grep -q \"a b\" x' --check-timeout 60 --no-progress 4 --replace";
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_promise_is_done_unless_checks_decide_alone() {
+    fn promise_is_done_by_default() {
         assert_eq!(parsed("Do it").promise().as_deref(), Some("DONE"));
         assert_eq!(parsed("Do it --check true").promise(), None);
         assert_eq!(

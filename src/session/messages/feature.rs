@@ -542,7 +542,7 @@ mod contract_tests {
     ];
 
     #[test]
-    fn fr_15_the_resume_prompt_is_an_abbreviation_of_the_coordinators_prompt() {
+    fn fr_15_resume_prompt_is_shorter() {
         let whole = include_str!("../../../commands/implement.md");
         let resume = ALL_RULES;
         for words in CONTRACT {

@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_review_without_a_verdict_is_said_with_its_reason_alone() {
+    fn verdictless_review_says_reason() {
         let outcome = "no pass: the answer cannot be used, by claude".to_owned();
         let none = Shortfall::NotReviewed(CheckResult { outcome, ..CheckResult::default() });
         let said = short(&none, "");

@@ -60,7 +60,7 @@ fn n1_ticks_keep_what_others_append() {
 }
 
 #[test]
-fn n1_new_lines_keep_what_others_append() {
+fn n1_new_lines_keep_appended_ones() {
     let text = crossed(
         |text, turn| {
             [&text[..13], format!("- [ ] ours {turn}.\n").as_bytes(), &text[13..]].concat()
@@ -101,7 +101,7 @@ fn a_refusal_leaves_the_file_alone() {
 }
 
 #[test]
-fn a_file_that_may_not_be_written_is_replaced() {
+fn unwritable_file_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tasks.md");
     fs::write(&path, "- [ ] a").unwrap();

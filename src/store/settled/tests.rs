@@ -52,7 +52,7 @@ fn settled_while_written(folder: &Path, contents: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn an_old_file_is_taken_as_it_is() {
+fn old_file_is_taken() {
     let (_scratch, folder) = folder();
     for bytes in [&b"{}"[..], b"{", b""] {
         written_long_ago(&folder, bytes);
@@ -61,20 +61,20 @@ fn an_old_file_is_taken_as_it_is() {
 }
 
 #[test]
-fn a_file_that_is_completed_in_time_is_taken_whole() {
+fn completed_file_is_taken_whole() {
     let (_scratch, folder) = folder();
     let halves = ["{\"a\":", "{\"a\":", "{\"a\":1", "{\"a\":1}"];
     assert_eq!(settled_while_written(&folder, &halves), b"{\"a\":1}");
 }
 
 #[test]
-fn the_newest_of_several_whole_contents_is_taken() {
+fn newest_whole_content_is_taken() {
     let (_scratch, folder) = folder();
     assert_eq!(settled_while_written(&folder, &["{1}", "{22}", "{333}"]), b"{333}");
 }
 
 #[test]
-fn a_file_that_is_never_completed_is_taken_at_the_deadline() {
+fn incomplete_file_comes_at_deadline() {
     let (_scratch, folder) = folder();
     fs::write(folder.join(NAME), "{").unwrap();
     assert_eq!(settled(&folder).unwrap(), b"{");
@@ -84,7 +84,7 @@ fn a_file_that_is_never_completed_is_taken_at_the_deadline() {
 }
 
 #[test]
-fn a_date_in_the_future_says_nothing() {
+fn future_date_says_nothing() {
     let (_scratch, folder) = folder();
     let path = folder.join(NAME);
     fs::write(&path, "{}").unwrap();
@@ -93,7 +93,7 @@ fn a_date_in_the_future_says_nothing() {
 }
 
 #[test]
-fn what_is_no_file_is_not_waited_for() {
+fn non_file_is_not_awaited() {
     let (_scratch, folder) = folder();
     assert_eq!(settled(&folder), Err(Problem::Missing));
     fs::create_dir(folder.join(NAME)).unwrap();
@@ -101,7 +101,7 @@ fn what_is_no_file_is_not_waited_for() {
 }
 
 #[test]
-fn a_file_larger_than_allowed_is_refused() {
+fn overlarge_file_is_refused() {
     let (_scratch, folder) = folder();
     written_long_ago(&folder, &[b' '; 101]);
     let found = read_settled(&folder, NAME, 100, Deadline::after(PATIENCE), is_whole);

@@ -16,7 +16,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_file_is_made_and_replaced_without_leftovers() {
+fn file_is_replaced_cleanly() {
     let scratch = scratch();
     let path = scratch.path().join("a.json");
     for (bytes, flush) in
@@ -42,7 +42,7 @@ fn permissions_are_kept() {
 }
 
 #[test]
-fn readers_see_the_old_content_or_the_new_one() {
+fn readers_see_whole_contents() {
     let scratch = scratch();
     let path = scratch.path().join("a.json");
     let contents = [vec![b'a'; 100_000], vec![b'b'; 200_000]];
@@ -60,7 +60,7 @@ fn readers_see_the_old_content_or_the_new_one() {
 }
 
 #[test]
-fn what_is_not_a_file_is_left_as_it_is() {
+fn non_file_is_left_alone() {
     let scratch = scratch();
     let (path, other) = (scratch.path().join("a.json"), scratch.path().join("other"));
     fs::create_dir(&path).unwrap();
@@ -76,7 +76,7 @@ fn what_is_not_a_file_is_left_as_it_is() {
 }
 
 #[test]
-fn a_leftover_of_a_killed_writer_is_in_nobodys_way() {
+fn killed_leftover_is_no_obstacle() {
     let scratch = scratch();
     let path = scratch.path().join("a.json");
     let leftover = scratch.path().join(format!(".a.json.{}.0.tmp", std::process::id()));
@@ -87,7 +87,7 @@ fn a_leftover_of_a_killed_writer_is_in_nobodys_way() {
 }
 
 #[test]
-fn a_failed_write_says_so_and_leaves_nothing() {
+fn failed_write_leaves_nothing() {
     let scratch = scratch();
     let gone = scratch.path().join("gone/a.json");
     assert_eq!(
@@ -101,7 +101,7 @@ fn a_failed_write_says_so_and_leaves_nothing() {
 }
 
 #[test]
-fn lines_of_many_writers_are_not_torn() {
+fn lines_are_not_torn() {
     let scratch = scratch();
     let path = scratch.path().join("journal.jsonl");
     std::thread::scope(|threads| {
@@ -123,7 +123,7 @@ fn lines_of_many_writers_are_not_torn() {
 }
 
 #[test]
-fn l1_a_line_without_an_end_does_not_take_the_next_one_with_it() {
+fn l1_endless_line_spares_next() {
     let scratch = scratch();
     let path = scratch.path().join("journal.jsonl");
     for (before, after) in [
@@ -139,7 +139,7 @@ fn l1_a_line_without_an_end_does_not_take_the_next_one_with_it() {
 }
 
 #[test]
-fn l8_what_a_killed_program_left_of_any_file_is_removed_once_it_is_old() {
+fn l8_old_leftovers_are_removed() {
     let scratch = scratch();
     let old = [".loop.json.12.0.tmp", ".open-tasks.txt.3.63.tmp", "..gitignore.1.0.tmp"];
     let kept = [".loop.json.12.tmp", ".mine.tmp", "loop.json.1.0.tmp", ".a.x.0.tmp"];

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_and_errors_and_the_status_arrive() {
+    fn lines_errors_and_status_arrive() {
         let (ended, lines) =
             run_shell("echo one; echo two; echo three >&2; exit 3", Duration::from_mins(1));
         assert_eq!(lines, ["one", "two"]);
@@ -82,14 +82,14 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_leaves_a_child_behind_does_not_keep_us_waiting() {
+    fn left_child_delays_nothing() {
         let (ended, lines) = run_shell("sleep 1000 & echo $!", Duration::from_mins(1));
         assert!(ended.status.is_some_and(|status| status.success()));
         wait_until_gone(&lines[0]);
     }
 
     #[test]
-    fn at_the_limit_the_whole_group_dies() {
+    fn limit_kills_the_group() {
         let (ended, lines) = run_shell("sleep 1000 & echo $!; wait", Duration::from_millis(300));
         assert!(ended.timed_out());
         wait_until_gone(&lines[0]);
@@ -97,7 +97,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_child_with_a_session_of_its_own_dies_too() {
+    fn session_child_dies_too() {
         let (ended, lines) =
             run_shell("setsid sleep 1000 & echo $!; wait", Duration::from_millis(300));
         assert!(ended.timed_out());

@@ -37,7 +37,7 @@ enum Home {
 }
 
 impl Client {
-    /// Returns a client that runs `program` in `project` against the model at `model_url`, in a new temporary home.
+    /// A client that runs `program` in `project` against the model at `model_url`, in a new temporary home.
     pub fn new(program: &Path, project: &Path, model_url: &str) -> Result<Client> {
         let temporary =
             TempDir::with_prefix("headless-").context("no temporary folder for a scratch home")?;
@@ -112,7 +112,7 @@ impl Client {
         self
     }
 
-    /// Returns the folder that the client takes for the person's home.
+    /// The folder that the client takes for the person's home.
     pub fn home_folder(&self) -> &Path {
         match &self.home {
             Home::Temporary(folder) => folder.path(),
@@ -120,7 +120,7 @@ impl Client {
         }
     }
 
-    /// Returns the folder where the client keeps its settings, plugins and transcripts.
+    /// The folder where the client keeps its settings, plugins and transcripts.
     pub fn config_folder(&self) -> PathBuf {
         self.home_folder().join(".claude")
     }
@@ -154,7 +154,7 @@ impl Client {
         Ok(run)
     }
 
-    /// Returns the command with its arguments, folder and environment, the headless ones first.
+    /// The command with its arguments, folder and environment, the headless ones first.
     ///
     /// Also for a caller that runs it under a terminal of its own.
     pub fn command(&self, first: &[&str]) -> Command {

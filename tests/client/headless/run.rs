@@ -59,34 +59,34 @@ const BLOCK_CAP_KEY: &str = "stop-hook-block-cap";
 const BLOCK_CAP_WORDS: &str = "A hook blocked the turn from ending";
 
 impl ClientRun {
-    /// Returns the identifier of the session, from the first line that names one.
+    /// The identifier of the session, from the first line that names one.
     pub fn session_id(&self) -> Option<&str> {
         self.lines.iter().find_map(|line| line["session_id"].as_str())
     }
 
-    /// Returns the last `result` line. A turn that a background task starts again has more than one.
+    /// The last `result` line. A turn that a background task starts again has more than one.
     pub fn result(&self) -> Option<&Value> {
         self.lines.iter().rfind(|line| line["type"] == "result")
     }
 
-    /// Returns the final text of the run; empty where there is none.
+    /// The final text of the run; empty where there is none.
     pub fn final_text(&self) -> &str {
         self.result().and_then(|result| result["result"].as_str()).unwrap_or_default()
     }
 
-    /// Returns whether the run ended well: exit code 0, in time, with a result that is no error.
+    /// Whether the run ended well: exit code 0, in time, with a result that is no error.
     pub fn is_success(&self) -> bool {
         self.exit_code == Some(0)
             && !self.timed_out
             && self.result().is_some_and(|result| result["is_error"] == false)
     }
 
-    /// Returns everything the output told, in order.
+    /// Everything the output told, in order.
     pub fn heard(&self) -> Vec<Heard> {
         self.lines.iter().flat_map(heard).collect()
     }
 
-    /// Returns every text of the agent, in order.
+    /// Every text of the agent, in order.
     pub fn texts(&self) -> Vec<String> {
         self.heard()
             .into_iter()
@@ -94,7 +94,7 @@ impl ClientRun {
             .collect()
     }
 
-    /// Returns the name and input of every tool call, in order.
+    /// The name and input of every tool call, in order.
     pub fn tool_calls(&self) -> Vec<(String, Value)> {
         let call = |heard| {
             if let Heard::Calls { name, input } = heard { Some((name, input)) } else { None }
@@ -102,7 +102,7 @@ impl ClientRun {
         self.heard().into_iter().filter_map(call).collect()
     }
 
-    /// Returns the reasons with which Stop hooks sent the agent back to work, in order: those that the output shows as
+    /// The reasons with which Stop hooks sent the agent back to work, in order: those that the output shows as
     /// blocks, or else those that the transcript has as more context, which no output shows.
     pub fn hook_feedbacks(&self) -> Vec<String> {
         let reason = |heard| {
@@ -112,7 +112,7 @@ impl ClientRun {
         if blocks.is_empty() { self.stop_contexts() } else { blocks }
     }
 
-    /// Returns the context that Stop hooks gave the agent to continue with, in order.
+    /// The context that Stop hooks gave the agent to continue with, in order.
     pub fn stop_contexts(&self) -> Vec<String> {
         let attachments = self.transcript.iter().map(|line| &line["attachment"]);
         let contexts = attachments.filter(|attachment| {
@@ -122,7 +122,7 @@ impl ClientRun {
         texts.filter_map(|text| text.as_str().map(str::to_owned)).collect()
     }
 
-    /// Returns the `systemMessage`s of one event's hooks (`Stop`, say), in order.
+    /// The `systemMessage`s of one event's hooks (`Stop`, say), in order.
     ///
     /// They are read from the transcript, because 2.1.143 does not print them in its output stream.
     pub fn system_messages(&self, hook_event: &str) -> Vec<&str> {
@@ -136,7 +136,7 @@ impl ClientRun {
             .collect()
     }
 
-    /// Returns the plain lines the client showed to the person: warnings, and the reason of a hook that blocked a command.
+    /// The plain lines the client showed to the person: warnings, and the reason of a hook that blocked a command.
     ///
     /// They are read from the output stream and from the transcript, because 2.1.143 writes them to the transcript only.
     pub fn notices(&self) -> Vec<String> {
@@ -152,7 +152,7 @@ impl ClientRun {
         notices
     }
 
-    /// Returns what shows that the client overrode a Stop hook and ended the turn itself, or nothing where it did not.
+    /// What shows that the client overrode a Stop hook and ended the turn itself, or nothing where it did not.
     ///
     /// Newer clients say so. 2.1.143 says nothing, but its output has one shape that no other end has: a hook's reason is
     /// followed by the result, with no answer to it.
@@ -186,13 +186,13 @@ impl ClientRun {
         None
     }
 
-    /// Returns the tool calls that the client's permission rules refused, in the client's own form.
+    /// The tool calls that the client's permission rules refused, in the client's own form.
     pub fn permission_denials(&self) -> &[Value] {
         let denials = self.result().and_then(|result| result["permission_denials"].as_array());
         denials.map_or(&[], Vec::as_slice)
     }
 
-    /// Returns all the facts of the run as text, for the message of a failed test.
+    /// All the facts of the run as text, for the message of a failed test.
     pub fn describe(&self) -> String {
         let mut text = format!("exit code {:?}, timed out: {}\n", self.exit_code, self.timed_out);
         for line in &self.lines {
@@ -221,7 +221,7 @@ impl ClientRun {
     }
 }
 
-/// Returns what one line of the client's output tells, in order; most lines tell one thing, many tell nothing.
+/// What one line of the client's output tells, in order; most lines tell one thing, many tell nothing.
 pub fn heard(line: &Value) -> Vec<Heard> {
     let told = heard_from_anyone(line);
     if line["parent_tool_use_id"].is_string() {
@@ -283,13 +283,13 @@ fn blocks(line: &Value) -> impl Iterator<Item = &Value> {
     line["message"]["content"].as_array().map_or(&[] as &[Value], Vec::as_slice).iter()
 }
 
-/// Returns the length in bytes of every transcript under a configuration folder, so that a later run's part can be told apart.
+/// The length in bytes of every transcript under a configuration folder, so that a later run's part can be told apart.
 pub(super) fn transcript_lengths(config: &Path) -> HashMap<PathBuf, u64> {
     let length = |path: PathBuf| fs::metadata(&path).map(|metadata| (path, metadata.len())).ok();
     transcripts(config).into_iter().filter_map(length).collect()
 }
 
-/// Returns the lines that were added to the transcripts since their lengths were taken. Lines that are not JSON are left out.
+/// The lines that were added to the transcripts since their lengths were taken. Lines that are not JSON are left out.
 pub(super) fn read_transcripts(config: &Path, before: &HashMap<PathBuf, u64>) -> Vec<Value> {
     let mut lines = Vec::new();
     for path in transcripts(config) {
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_that_is_answered_is_no_override() {
+    fn answered_reason_is_no_override() {
         let run = run_of(vec![says("one"), feedback("more"), says("two"), ends("two")]);
         assert!(run.is_success());
         assert_eq!(run.hook_feedbacks(), ["more"]);
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_without_an_answer_is_an_override_even_after_a_turn_that_ended_well() {
+    fn unanswered_reason_is_an_override() {
         let run = run_of(vec![says("one"), ends("one"), says("two"), feedback("more"), ends("")]);
         assert_eq!(
             run.block_cap().expect("an override"),
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn an_override_that_the_client_names_is_told_in_its_words() {
+    fn named_override_is_told() {
         let words = "A hook blocked the turn from ending 9 consecutive times";
         let notice = json!({"type": "system", "subtype": "informational", "content": words});
         let run = run_of(vec![says("one"), feedback("more"), notice, ends("")]);
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subagents_words_and_calls_are_its_own() {
+    fn subagent_words_stay_its_own() {
         let mut line = says("from below");
         line["parent_tool_use_id"] = json!("toolu_1");
         assert_eq!(
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_not_json_is_kept_apart() {
+    fn other_lines_stay_apart() {
         let mut run = ClientRun::default();
         assert!(run.take_line(b"{\"type\":\"result\"}\n").is_some());
         assert!(run.take_line(b"warning: \xff\n").is_none());

@@ -7,7 +7,7 @@ use super::support::{FOUR, Project, SESSION, SPOOL, Said};
 const ALL: &str = "ALL_TASKS_COMPLETE";
 
 #[test]
-fn an_agent_that_ticks_by_hand_and_never_touches_the_state_ends_as_completed() {
+fn hand_ticking_agent_completes() {
     let project = Project::armed(FOUR);
     for id in ["T002", "T003", "T004"] {
         let reason = project.stop(&format!("Before {id}. {ALL}"));
@@ -30,7 +30,7 @@ fn an_agent_that_ticks_by_hand_and_never_touches_the_state_ends_as_completed() {
 }
 
 #[test]
-fn a_box_ticked_by_hand_is_written_down_when_it_is_reported_after_all() {
+fn hand_tick_reported_late_counts() {
     let project = Project::armed(FOUR);
     project.edit_tasks("[ ] T002", "[x] T002");
     assert_eq!(
@@ -42,7 +42,7 @@ fn a_box_ticked_by_hand_is_written_down_when_it_is_reported_after_all() {
 }
 
 #[test]
-fn open_tasks_that_are_taken_out_or_reworded_are_named_at_the_next_stop_and_only_there() {
+fn removed_tasks_are_named_once() {
     let project = Project::armed(FOUR);
     project.edit_tasks("- [ ] T003 [P] [US1] Page in src/page.py\n", "");
     project.edit_tasks("T004 [VERIFY] Try it", "T004 [VERIFY] Look at it");
@@ -70,7 +70,7 @@ fn open_tasks_that_are_taken_out_or_reworded_are_named_at_the_next_stop_and_only
 }
 
 #[test]
-fn an_agent_that_deletes_its_open_tasks_is_not_let_through_the_first_time() {
+fn deleted_tasks_hold_first_time() {
     let project = Project::armed(FOUR);
     project.edit_tasks(
         "- [ ] T002 [P] [US1] Model in src/user.py\n- [ ] T003 [P] [US1] Page in src/page.py\n- [ ] T004 [VERIFY] Try it\n",
@@ -92,7 +92,7 @@ fn an_agent_that_deletes_its_open_tasks_is_not_let_through_the_first_time() {
 }
 
 #[test]
-fn an_emptied_list_is_not_done_however_often_that_is_said() {
+fn emptied_list_is_never_done() {
     let project = Project::armed(FOUR);
     std::fs::write(project.tasks_path(), "# Tasks\n").unwrap();
     for _ in 0..3 {
@@ -104,7 +104,7 @@ fn an_emptied_list_is_not_done_however_often_that_is_said() {
 }
 
 #[test]
-fn what_the_program_itself_adds_and_ticks_is_no_tampering() {
+fn own_additions_are_no_tampering() {
     let project = Project::armed_with(FOUR, "--recovery-mode");
     project.task(&["add", "--after", "T002", "One more"]).ok();
     project.task(&["fail", "T003", "no"]).ok();
@@ -119,7 +119,7 @@ fn what_the_program_itself_adds_and_ticks_is_no_tampering() {
 }
 
 #[test]
-fn a_tick_keeps_what_somebody_else_wrote_into_the_list_meanwhile() {
+fn tick_keeps_foreign_edits() {
     let project = Project::armed(FOUR);
     project.edit_tasks("T003 [P] [US1] Page", "T003 [P] [US1] (see plan.md) Page");
     project.task(&["done", "T002"]).ok();
@@ -142,7 +142,7 @@ fn tick_alone(project: &Project, id: &str) {
 }
 
 #[test]
-fn a_box_with_nothing_behind_it_is_open_at_the_stop_until_there_is_work_or_a_reason() {
+fn empty_tick_opens_at_stop() {
     let project =
         Project::with("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n- [ ] T003 c\n- [ ] T004 d\n");
     project.write("src/a.rs", "fn old() {}");
@@ -193,7 +193,7 @@ fn a_box_with_nothing_behind_it_is_open_at_the_stop_until_there_is_work_or_a_rea
 }
 
 #[test]
-fn the_armed_command_of_a_box_that_was_ticked_by_hand_runs_with_the_checks() {
+fn hand_ticked_command_joins_checks() {
     let project = Project::armed(
         "- [ ] T001 a\n  - Verify: `echo ran >>../runs; test -e built`\n- [ ] T002 b\n",
     );
@@ -218,7 +218,7 @@ fn the_armed_command_of_a_box_that_was_ticked_by_hand_runs_with_the_checks() {
 }
 
 #[test]
-fn a_protected_file_that_changed_keeps_a_loop_from_being_done_until_it_is_put_back() {
+fn changed_protected_file_holds_loop() {
     let project = Project::with("- [ ] T001 a\n- [ ] T002 b\n");
     project.write(".claude/ralph-speckit.local.md", "---\nprotect: ['tests/']\n---\n");
     project.write("tests/a.rs", "fn a() {}");
@@ -263,7 +263,7 @@ fn fill(folder: &std::path::Path) {
 }
 
 #[test]
-fn a_project_that_has_grown_too_large_keeps_a_loop_from_being_done_until_it_is_smaller() {
+fn oversized_project_holds_until_smaller() {
     let project = Project::with("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n");
     project.write(".claude/ralph-speckit.local.md", "---\nprotect: ['tests/']\n---\n");
     project.write("tests/a.rs", "fn a() {}");
@@ -303,7 +303,7 @@ fn a_project_that_has_grown_too_large_keeps_a_loop_from_being_done_until_it_is_s
 }
 
 #[test]
-fn a_project_that_stays_too_large_holds_no_loop_for_ever() {
+fn oversized_project_holds_not_forever() {
     let project = Project::armed("- [ ] T001 a\n");
     fill(&project.root.join("junk"));
     tick_alone(&project, "T001");
@@ -315,7 +315,7 @@ fn a_project_that_stays_too_large_holds_no_loop_for_ever() {
 }
 
 #[test]
-fn a_project_that_was_too_large_from_the_beginning_is_proved_by_word() {
+fn always_oversized_project_uses_words() {
     let project = Project::with("- [ ] T001 a\n- [ ] T002 b\n");
     fill(&project.root.join("junk"));
     project.arm("");
@@ -330,7 +330,7 @@ fn a_project_that_was_too_large_from_the_beginning_is_proved_by_word() {
 }
 
 #[test]
-fn work_on_two_boxes_counts_for_both_where_the_program_was_killed_between_their_receipts() {
+fn shared_work_survives_a_kill() {
     let project = Project::armed("- [ ] T001 a\n- [ ] T002 b\n- [ ] T003 c\n");
     let kept = |end: &str| {
         let projects = project.home().join(".local/state/ralph-speckit/projects");
@@ -370,7 +370,7 @@ fn work_on_two_boxes_counts_for_both_where_the_program_was_killed_between_their_
 }
 
 #[test]
-fn a_list_whose_boxes_were_ticked_by_hand_is_not_said_to_be_done() {
+fn hand_ticked_list_is_not_done() {
     let project = Project::armed("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n");
     tick_alone(&project, "T001");
     let next = project.call(&["next"]).ok();
@@ -453,7 +453,7 @@ fn the_next_task_is_one() {
 }
 
 #[test]
-fn a_nested_task_that_was_added_and_ticked_does_not_make_its_parent_done() {
+fn ticked_addition_finishes_no_parent() {
     let project = Project::with("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n");
     project.write("src/a.rs", "fn old() {}");
     project.arm("");
@@ -484,7 +484,7 @@ fn no_reason_is_none() {
 }
 
 #[test]
-fn a_verify_command_that_was_armed_runs_whatever_id_its_task_has_now() {
+fn armed_command_follows_its_task() {
     let two = "- [ ] T001 a\n  - Verify: `false`\n- [ ] T002 b\n  - Verify: `true`\n";
     let project = Project::armed(two);
     project.write("src/a.rs", "fn a() {}");
@@ -513,7 +513,7 @@ fn a_verify_command_that_was_armed_runs_whatever_id_its_task_has_now() {
 }
 
 #[test]
-fn refused_boxes_are_open_behind_the_end() {
+fn refused_boxes_open_at_end() {
     let project = Project::with("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n- [ ] T003 c\n");
     project.write("src/a.rs", "fn old() {}");
     project.arm("");

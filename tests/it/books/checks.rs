@@ -22,7 +22,7 @@ fn project(checks: &str, tasks: &str) -> Project {
 }
 
 #[test]
-fn checks_run_when_the_list_is_complete_and_not_before() {
+fn checks_run_on_complete_lists() {
     let project = project("  - echo run >>runs\n", "- [x] T001 Create it\n- [ ] T002 Fill it\n");
     project.stop("Half of it.").reason();
     project.stop(&format!("Believe me.\n\n{ALL}")).reason();
@@ -35,7 +35,7 @@ fn checks_run_when_the_list_is_complete_and_not_before() {
 }
 
 #[test]
-fn a_failing_check_sends_the_agent_back_with_the_end_of_its_output_until_it_is_green() {
+fn failing_check_sends_back_until_green() {
     let project = project("  - run: seq 1 9000; test -e repaired\n    limit: 60\n", DONE);
     for _ in 0..2 {
         let stop = project.stop(ALL);
@@ -56,7 +56,7 @@ fn a_failing_check_sends_the_agent_back_with_the_end_of_its_output_until_it_is_g
 }
 
 #[test]
-fn all_failing_checks_are_named_and_the_passing_ones_are_not() {
+fn only_failing_checks_are_named() {
     let project = project(
         "  - 'true'\n  - no-such-tool --strict\n  - run: sleep 600\n    limit: 1\n  - exit 7\n",
         DONE,
@@ -72,7 +72,7 @@ fn all_failing_checks_are_named_and_the_passing_ones_are_not() {
 }
 
 #[test]
-fn a_check_that_finds_no_test_passes_only_where_nobody_asked_for_tests() {
+fn testless_check_passes_where_allowed() {
     let none = "echo 'test result: ok. 0 passed; 0 failed; 9 filtered out'";
     let found = "cat tests.out";
     project(&format!("  - \"{none}\"\n"), DONE).stop(ALL).silent();
@@ -115,7 +115,7 @@ fn a_check_that_finds_no_test_passes_only_where_nobody_asked_for_tests() {
 }
 
 #[test]
-fn checks_do_not_run_while_open_tasks_are_missing_from_the_list() {
+fn missing_tasks_delay_the_checks() {
     let project = project("  - echo run >>runs\n", "- [x] T001 Create it\n");
     assert!(project.stop(ALL).reason().contains("left tasks.md: T002"));
     assert!(!project.root.join("runs").exists());
@@ -148,7 +148,7 @@ fn stop_with_slow_check(project: &Project, meanwhile: impl FnOnce()) -> Hooked {
 const SLOW: &str = "  - echo yes >begun; read word <go; test $word = go\n";
 
 #[test]
-fn a_cancel_while_a_check_runs_ends_the_loop_at_once() {
+fn cancel_during_checks_ends_now() {
     let project = project(SLOW, DONE);
     let answer = stop_with_slow_check(&project, || {
         let said = project.spool(&["cancel"]).ok();
@@ -165,7 +165,7 @@ fn a_cancel_while_a_check_runs_ends_the_loop_at_once() {
 }
 
 #[test]
-fn the_books_are_open_while_a_check_runs_and_what_is_new_is_not_overlooked() {
+fn books_stay_open_during_checks() {
     let project = project(SLOW, DONE);
     let answer = stop_with_slow_check(&project, || {
         project.task(&["add", "--after", "T002", "Forgotten"]).ok();
@@ -175,7 +175,7 @@ fn the_books_are_open_while_a_check_runs_and_what_is_new_is_not_overlooked() {
 }
 
 #[test]
-fn settings_that_switch_the_loop_off_run_nothing() {
+fn switched_off_loop_runs_nothing() {
     let project = Project::armed(FOUR);
     project.write(
         ".claude/ralph-speckit.local.md",
@@ -197,7 +197,7 @@ fn done_with(settings: impl AsRef<[u8]>) -> Project {
 }
 
 #[test]
-fn s3_checks_hold_in_whatever_yaml_they_are_written() {
+fn s3_checks_hold_in_any_yaml() {
     for settings in [
         "---\nchecks: [\"echo run >>runs; exit 7\"]\n---\n",
         "---\nchecks: [{run: echo run >>runs; exit 7}]\n---\n",
@@ -215,7 +215,7 @@ fn s3_checks_hold_in_whatever_yaml_they_are_written() {
 }
 
 #[test]
-fn s3_settings_that_cannot_be_used_leave_the_armed_checks_in_force() {
+fn s3_unusable_settings_keep_armed_checks() {
     let utf_16: Vec<u8> = "\u{feff}---\nchecks:\n  - exit 7\n---\n"
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
@@ -244,7 +244,7 @@ fn s3_settings_that_cannot_be_used_leave_the_armed_checks_in_force() {
 }
 
 #[test]
-fn s3_status_names_what_is_wrong_with_the_settings() {
+fn s3_status_names_settings_trouble() {
     let project = Project::armed(FOUR);
     assert_eq!(
         project.spool(&["status", "--json"]).json()["settings_problem"],

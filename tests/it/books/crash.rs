@@ -105,7 +105,7 @@ impl Range {
 }
 
 #[test]
-fn no_box_that_was_reported_done_is_lost_and_a_killed_done_can_be_repeated() {
+fn reported_box_survives_a_kill() {
     let mut range = Range::new(1);
     let mut reported = BTreeSet::new();
     let mut ticked_silently = 0;
@@ -182,7 +182,7 @@ fn counts_of_failures_only_ever_grow() {
 }
 
 #[test]
-fn every_added_task_that_was_reported_is_there_and_no_id_is_given_twice() {
+fn reported_addition_survives_a_kill() {
     let mut range = Range::new(3);
     let mut reported = Vec::new();
     let mut calls = 0;
@@ -209,7 +209,7 @@ fn every_added_task_that_was_reported_is_there_and_no_id_is_given_twice() {
 }
 
 #[test]
-fn a_killed_end_is_an_end_or_none_and_never_holds_the_agent_in_a_loop_that_is_over() {
+fn killed_end_traps_no_agent() {
     let mut range = Range::new(4);
     let mut closed_silently = 0;
     while range.killed < few_or_all(8, 25) {
@@ -238,7 +238,7 @@ fn a_killed_end_is_an_end_or_none_and_never_holds_the_agent_in_a_loop_that_is_ov
 }
 
 #[test]
-fn a_writer_that_died_long_ago_keeps_nobody_out() {
+fn dead_writer_blocks_nobody() {
     let project = Project::armed(&list());
     // A lock file and temporary files of another process, as a power cut leaves them.
     project.write(".claude/ralph/feature-001-user-login.lock", "");
@@ -251,7 +251,7 @@ fn a_writer_that_died_long_ago_keeps_nobody_out() {
 }
 
 #[test]
-fn l1_an_entry_behind_a_torn_line_is_in_the_journal() {
+fn l1_entry_behind_torn_line_stays() {
     let project = Project::armed(FOUR);
     let journal = project.notes_of(SESSION).join("journal.jsonl");
     let whole = journal.metadata().unwrap().len();
@@ -264,7 +264,7 @@ fn l1_an_entry_behind_a_torn_line_is_in_the_journal() {
 }
 
 #[test]
-fn t13_files_of_the_dead_are_removed() {
+fn t13_dead_files_are_removed() {
     let project = Project::armed(FOUR);
     let mut child = std::process::Command::new("true").spawn().unwrap();
     child.wait().unwrap();

@@ -35,7 +35,7 @@ fn all_at_once(story: impl Fn(usize) + Sync) {
 }
 
 #[test]
-fn twenty_processes_at_one_list_lose_no_tick_no_count_no_task_and_no_line() {
+fn twenty_processes_lose_nothing() {
     let project = Project::armed_with(&list(200), "--max-task-iterations 1000");
     all_at_once(|worker| {
         let id = |number: usize| format!("T{:03}", worker * 10 + number);
@@ -84,7 +84,7 @@ fn twenty_processes_at_one_list_lose_no_tick_no_count_no_task_and_no_line() {
 }
 
 #[test]
-fn twenty_processes_that_use_up_a_task_end_the_loop_once() {
+fn twenty_processes_end_loop_once() {
     let project = Project::armed_with(&list(20), "--max-task-iterations 10 --recovery-mode");
     all_at_once(|worker| {
         project.task(&["fail", "T005", &format!("worker {worker}")]).ok();
@@ -100,7 +100,7 @@ fn twenty_processes_that_use_up_a_task_end_the_loop_once() {
 }
 
 #[test]
-fn readers_always_see_a_whole_list_and_a_whole_state() {
+fn readers_see_whole_files() {
     let project = Project::armed(&list(60));
     all_at_once(|worker| {
         for round in 0..3 {
@@ -121,7 +121,7 @@ fn readers_always_see_a_whole_list_and_a_whole_state() {
 const TRIES: usize = 50;
 
 #[test]
-fn l5_ticks_that_were_acknowledged_survive_git_clean_in_a_loop() {
+fn l5_ticks_survive_git_clean() {
     let project = Project::with(&list(200));
     // What git tracks, `git clean` leaves alone: the work of a task is a line more in its file.
     for number in 1..=200 {
@@ -163,7 +163,7 @@ fn l5_ticks_that_were_acknowledged_survive_git_clean_in_a_loop() {
 }
 
 #[test]
-fn n1_a_persons_lines_stay_in_the_list() {
+fn n1_personal_lines_stay() {
     const LINES: usize = 2000;
     let project = Project::armed_with(&list(30), "--max-task-iterations 1000");
     let (written, is_over) = (Mutex::new(0), AtomicBool::new(false));

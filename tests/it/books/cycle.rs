@@ -5,7 +5,7 @@ use serde_json::json;
 use super::support::{FOUR, Project, SESSION, boxes, text};
 
 #[test]
-fn next_shows_the_whole_group_says_who_does_it_and_how_to_report() {
+fn next_shows_the_whole_group() {
     let project = Project::armed(FOUR);
     assert_eq!(
         project.task(&["next"]).ok(),
@@ -17,7 +17,7 @@ fn next_shows_the_whole_group_says_who_does_it_and_how_to_report() {
 }
 
 #[test]
-fn a_feature_is_worked_through_to_the_end_and_all_books_agree_after_each_call() {
+fn books_agree_until_the_end() {
     let project = Project::armed(FOUR);
     project.assert_books_agree();
     let said = project.task(&["done", "T003"]).ok();
@@ -43,14 +43,14 @@ fn a_feature_is_worked_through_to_the_end_and_all_books_agree_after_each_call() 
 }
 
 #[test]
-fn a_tick_changes_one_byte_of_the_list() {
+fn tick_changes_one_byte() {
     let project = Project::armed(FOUR);
     project.task(&["done", "t003"]).ok();
     assert_eq!(project.tasks(), FOUR.replace("[ ] T003", "[x] T003"));
 }
 
 #[test]
-fn next_as_json_has_everything_a_program_needs() {
+fn next_json_has_everything() {
     let project = Project::armed(FOUR);
     let next = project.task(&["next", "--json"]).json();
     assert_eq!(next["status"], "group");
@@ -76,7 +76,7 @@ fn next_as_json_has_everything_a_program_needs() {
 }
 
 #[test]
-fn show_prints_one_task_with_everything_that_belongs_to_it_and_nothing_else() {
+fn show_prints_one_whole_task() {
     let list = "- [ ] 1.1 First\n  - **Do**: this\n\n    and that\n\n- [ ] 1.10 Tenth\n  - **Do**: the other\n\n## Phase 2\nProse.\n";
     let project = Project::armed(list);
     let shown = project.task(&["show", "1.1"]).ok();
@@ -86,7 +86,7 @@ fn show_prints_one_task_with_everything_that_belongs_to_it_and_nothing_else() {
 }
 
 #[test]
-fn ticking_1_1_leaves_1_10_alone() {
+fn ticking_1_1_leaves_1_10() {
     let project = Project::armed("- [ ] 1.10 Tenth\n- [ ] 1.1 First\n- [ ] 11 No id, eleven\n");
     project.task(&["done", "1.1"]).ok();
     assert_eq!(project.tasks(), "- [ ] 1.10 Tenth\n- [x] 1.1 First\n- [ ] 11 No id, eleven\n");
@@ -94,7 +94,7 @@ fn ticking_1_1_leaves_1_10_alone() {
 }
 
 #[test]
-fn list_shows_every_box_and_as_json_every_task() {
+fn list_shows_boxes_and_json() {
     let project = Project::armed(FOUR);
     assert_eq!(
         project.task(&["list"]).ok(),
@@ -110,7 +110,7 @@ fn list_shows_every_box_and_as_json_every_task() {
 }
 
 #[test]
-fn an_unknown_id_changes_nothing_and_the_answer_says_how_to_find_the_right_one() {
+fn unknown_id_changes_nothing() {
     let project = Project::armed(FOUR);
     let before = (project.tasks(), project.state());
     for call in [
@@ -129,7 +129,7 @@ fn an_unknown_id_changes_nothing_and_the_answer_says_how_to_find_the_right_one()
 }
 
 #[test]
-fn one_unknown_id_among_several_ticks_none_of_them() {
+fn one_unknown_id_ticks_nothing() {
     let project = Project::armed(FOUR);
     project.task(&["done", "T002", "T099", "T003"]).refused();
     assert_eq!(project.tasks(), FOUR);
@@ -137,7 +137,7 @@ fn one_unknown_id_among_several_ticks_none_of_them() {
 
 #[test]
 #[cfg_attr(windows, ignore = "an agent's Bash tool: there is no bash under Wine")]
-fn a_task_without_an_id_has_one_that_a_shell_hands_on() {
+fn task_without_id_gets_one() {
     let list = "- [ ] Write the page\n- [ ] Write the page\n- [ ] Try it\n";
     let project = Project::armed(list);
     let next = project.task(&["next"]).ok();
@@ -152,7 +152,7 @@ fn a_task_without_an_id_has_one_that_a_shell_hands_on() {
 }
 
 #[test]
-fn what_is_done_already_stays_done_and_is_noted_once() {
+fn done_task_is_noted_once() {
     let project = Project::armed(FOUR);
     project.task(&["done", "T002"]).ok();
     let before = (project.tasks(), project.state(), project.progress());
@@ -163,7 +163,7 @@ fn what_is_done_already_stays_done_and_is_noted_once() {
 }
 
 #[test]
-fn a_new_task_goes_behind_its_neighbour_with_the_next_free_id() {
+fn new_task_follows_its_neighbour() {
     let project = Project::armed(FOUR);
     let said = project.task(&["add", "--after", "T003", "Page for errors"]).ok();
     assert_eq!(said, "Added T005 after T003. 4 of 5 open, next T002 T003: spool task next\n");
@@ -184,7 +184,7 @@ fn a_new_task_goes_behind_its_neighbour_with_the_next_free_id() {
 }
 
 #[test]
-fn the_notes_of_others_in_the_progress_file_stay_as_they_are() {
+fn foreign_progress_notes_stay() {
     let project = Project::armed(FOUR);
     // The last line has no line break: the first entry must not be glued to it.
     let notes = "# Learned\r\n\n- port 8080 is taken \u{1f680}\n- [done] not a task, a word";
@@ -200,7 +200,7 @@ fn the_notes_of_others_in_the_progress_file_stay_as_they_are() {
 }
 
 #[test]
-fn a_person_without_a_loop_can_keep_the_books_too() {
+fn person_keeps_books_without_loop() {
     let project = Project::with(FOUR).variable("CLAUDE_CODE_SESSION_ID", "");
     project.task(&["done", "T002"]).ok();
     assert_eq!(project.tasks(), FOUR.replace("[ ] T002", "[x] T002"));
@@ -211,7 +211,7 @@ fn a_person_without_a_loop_can_keep_the_books_too() {
 }
 
 #[test]
-fn the_loop_of_this_session_is_meant_whatever_feature_is_current() {
+fn session_loop_outranks_current_feature() {
     let project = Project::armed(FOUR);
     project.write("specs/002-other/tasks.md", "- [ ] T001 Other\n");
     project.write(".specify/feature.json", r#"{"feature_directory":"specs/002-other"}"#);

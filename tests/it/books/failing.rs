@@ -8,7 +8,7 @@ use super::support::{FOUR, Project, boxes, text};
 const ONE: &str = "- [x] T001 Create it\n- [ ] T002 Fill it\n";
 
 #[test]
-fn each_failure_is_counted_and_the_task_can_be_tried_again() {
+fn failure_counts_and_allows_retry() {
     let project = Project::armed(ONE);
     let said = project.task(&["fail", "T002", "no   such\nmodule"]).ok();
     assert_eq!(
@@ -34,7 +34,7 @@ fn each_failure_is_counted_and_the_task_can_be_tried_again() {
 }
 
 #[test]
-fn a_task_that_always_fails_ends_the_loop_within_its_limit_and_a_person_is_told_once() {
+fn failing_task_ends_within_limit() {
     let project = Project::armed_with(ONE, "--max-task-iterations 3");
     for attempt in 1..3 {
         let said = project.task(&["fail", "T002", "no"]).ok();
@@ -71,7 +71,7 @@ fn a_task_that_always_fails_ends_the_loop_within_its_limit_and_a_person_is_told_
 }
 
 #[test]
-fn block_ends_the_loop_at_once_and_shows_the_person_what_is_needed() {
+fn block_ends_and_tells_needs() {
     let project = Project::armed(FOUR);
     project.stop("Working on it.").reason();
     let said = project.task(&["block", "put the API key into .env"]).ok();
@@ -109,7 +109,7 @@ fn block_ends_the_loop_at_once_and_shows_the_person_what_is_needed() {
 }
 
 #[test]
-fn what_ended_before_does_not_end_again_under_another_name() {
+fn ended_loop_gets_no_second_end() {
     let project = Project::armed(FOUR);
     project.spool(&["cancel"]).ok();
     let said = project.task(&["block", "a key"]).ok();
@@ -119,7 +119,7 @@ fn what_ended_before_does_not_end_again_under_another_name() {
 }
 
 #[test]
-fn an_agent_that_speaks_before_its_session_ever_stopped_is_heard() {
+fn early_agent_is_heard() {
     // Armed from a terminal: nobody has the loop yet.
     let project = Project::with(FOUR).variable("CLAUDE_CODE_SESSION_ID", "");
     project.spool(&["start"]).ok();
@@ -130,7 +130,7 @@ fn an_agent_that_speaks_before_its_session_ever_stopped_is_heard() {
 }
 
 #[test]
-fn a_failed_task_gets_a_repair_that_comes_first() {
+fn failed_task_gets_repair_first() {
     let project = Project::armed_with(FOUR, "--recovery-mode");
     let said = project.task(&["fail", "T003", "import error in [VERIFY] run"]).ok();
     assert_eq!(
@@ -171,7 +171,7 @@ fn a_failed_task_gets_a_repair_that_comes_first() {
 }
 
 #[test]
-fn repairs_are_bounded_for_each_original_and_in_depth() {
+fn repairs_are_bounded() {
     let project = Project::armed_with(ONE, "--recovery-mode --max-task-iterations 9");
     let fail = |id: &str| project.task(&["fail", id, "no"]).ok();
     assert!(fail("T002").contains("repair T002.F1 first"));
@@ -193,7 +193,7 @@ fn repairs_are_bounded_for_each_original_and_in_depth() {
 }
 
 #[test]
-fn a_repair_that_never_works_ends_the_loop_too() {
+fn failing_repair_ends_the_loop() {
     let project = Project::armed_with(ONE, "--recovery-mode --max-task-iterations 2");
     project.task(&["fail", "T002", "no"]).ok();
     project.task(&["fail", "T002.F1", "no"]).ok();
@@ -229,7 +229,7 @@ fn tasks_without_ids_are_repaired_too() {
 }
 
 #[test]
-fn no_repair_is_made_at_the_last_attempt_or_without_recovery() {
+fn last_attempt_gets_no_repair() {
     let project = Project::armed_with(ONE, "--recovery-mode --max-task-iterations 1");
     project.task(&["fail", "T002", "no"]).ok();
     assert_eq!(project.tasks(), ONE);
@@ -239,7 +239,7 @@ fn no_repair_is_made_at_the_last_attempt_or_without_recovery() {
 }
 
 #[test]
-fn what_is_ticked_cannot_fail_any_more() {
+fn ticked_task_cannot_fail() {
     let project = Project::armed(ONE);
     let before = project.state();
     let said = project.task(&["fail", "T001", "it broke"]).refused();
@@ -249,7 +249,7 @@ fn what_is_ticked_cannot_fail_any_more() {
 }
 
 #[test]
-fn a_failure_without_a_state_file_is_noted_and_nobody_says_that_it_was_counted() {
+fn failure_without_state_is_noted() {
     let project = Project::with(ONE);
     let said = project.task(&["fail", "T002", "no luck"]).ok();
     assert!(said.starts_with("Noted, not counted: there is no state file"), "{said}");

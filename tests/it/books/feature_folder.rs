@@ -26,7 +26,7 @@ fn armed(bench: &Bench, typed: &str) {
 }
 
 #[test]
-fn a_nested_feature_is_known_to_all() {
+fn nested_feature_is_known_everywhere() {
     let bench = project("specs/feature/US123-x", "specs/feature/US123-x");
     armed(&bench, "");
     let said = |words: &str| Said::of(bench.spool().args(words.split(' ')));
@@ -42,7 +42,7 @@ fn a_nested_feature_is_known_to_all() {
 }
 
 #[test]
-fn a_loop_of_no_current_feature_is_shown() {
+fn loop_without_current_feature_shows() {
     let bench = project("specs/group/US9-x", "specs/group/US9-x");
     armed(&bench, "");
     bench.write(".specify/feature.json", r#"{"feature_directory": "specs/002-y"}"#);
@@ -60,7 +60,7 @@ fn a_loop_of_no_current_feature_is_shown() {
 }
 
 #[test]
-fn a_shelf_does_not_hide_the_named_folder() {
+fn shelf_hides_no_named_folder() {
     let bench = project("specs/feature/US123-x", "specs/feature/US123-x");
     bench.write("specs/US123-x/tasks.md", "- [ ] T009 Another\n");
     armed(&bench, "US123-x");
@@ -116,7 +116,7 @@ fn an_invalid_init_dir_is_refused() {
 }
 
 #[test]
-fn a_number_before_a_task_is_a_feature() {
+fn number_before_task_names_feature() {
     let bench = project("specs/001-shop-cart", "specs/001-shop-cart");
     bench.write("specs/002-other/tasks.md", LIST);
     for typed in ["002 T001", "2 T001", "002-OTHER T001", "002-OTHER"] {
@@ -140,7 +140,7 @@ fn a_path_names_no_other_folder() {
 }
 
 #[test]
-fn a_second_list_is_named_at_arming() {
+fn second_list_is_named() {
     let bench = project("specs/001-x", "specs/001-x");
     bench.write("specs/001-x/backend/tasks.md", LIST);
     let answer = bench.implement("s1", "");
@@ -157,7 +157,7 @@ fn a_second_list_is_named_at_arming() {
 }
 
 #[test]
-fn a_list_behind_a_link_is_read() {
+fn linked_list_is_read() {
     let bench = project("specs/001-x", "specs/001-x");
     let ticked = LIST.replace("[ ]", "[x]");
     for (place, text, is_named) in [
@@ -175,7 +175,7 @@ fn a_list_behind_a_link_is_read() {
 }
 
 #[test]
-fn a_shelf_behind_a_link_is_named() {
+fn linked_shelf_is_named() {
     let bench = Bench::project();
     fs::create_dir_all(bench.beside("elsewhere/001-x")).unwrap();
     symlink(bench.beside("elsewhere"), bench.path("specs")).unwrap();

@@ -33,7 +33,7 @@ fn is_said(project: &Project, arguments: &[&str], words: &str) {
 }
 
 #[test]
-fn l7_every_subcommand_leaves_with_1_when_its_output_is_full_and_what_it_did_is_done() {
+fn l7_full_output_exits_with_1() {
     let project = Project::armed(FOUR);
     for (arguments, words) in [
         (&["task", "next"][..], "T002"),
@@ -91,7 +91,7 @@ fn l7_help_and_errors_abort_nothing() {
 }
 
 #[test]
-fn l7_a_reader_that_has_gone_away_hears_no_complaint() {
+fn l7_departed_reader_hears_nothing() {
     let project = Project::armed(FOUR);
     let script = format!("\"{SPOOL}\" log --json | true; \"{SPOOL}\" task list --all | true");
     let mut command = project.command("/bin/sh");

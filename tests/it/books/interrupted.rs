@@ -46,7 +46,7 @@ fn is_told_once(project: &Project, reason: &str, words: &str) {
 }
 
 #[test]
-fn l2_blocked_that_is_interrupted_is_told_as_blocked() {
+fn l2_interrupted_block_is_told() {
     let project = Project::armed(FOUR);
     project.stop("Not yet.").reason();
     ended_and_interrupted(&project, &[&["block", "a key for the API"]]);
@@ -54,7 +54,7 @@ fn l2_blocked_that_is_interrupted_is_told_as_blocked() {
 }
 
 #[test]
-fn l2_task_failed_that_is_interrupted_is_told_as_task_failed() {
+fn l2_interrupted_failure_is_told() {
     let project = Project::armed_with(FOUR, "--max-task-iterations 2");
     project.stop("Not yet.").reason();
     ended_and_interrupted(&project, &[&["fail", "T002", "no"], &["fail", "T002", "no"]]);
@@ -62,7 +62,7 @@ fn l2_task_failed_that_is_interrupted_is_told_as_task_failed() {
 }
 
 #[test]
-fn l2_an_interrupted_end_of_a_session_without_a_record_is_told_as_well() {
+fn l2_recordless_end_is_told() {
     let project = Project::with(FOUR);
     project.write(
         "specs/001-user-login/.speckit-state.json",
@@ -73,7 +73,7 @@ fn l2_an_interrupted_end_of_a_session_without_a_record_is_told_as_well() {
 }
 
 #[test]
-fn l2_a_cancel_that_is_interrupted_is_silent() {
+fn l2_interrupted_cancel_is_silent() {
     let project = Project::armed(FOUR);
     let record = project.record_path(SESSION);
     let before = fs::read(&record).unwrap();
@@ -128,7 +128,7 @@ fn l7_cancel_says_what_was() {
 }
 
 #[test]
-fn l7_what_was_done_without_the_journal_is_reported_as_done() {
+fn l7_unjournaled_work_is_done() {
     let project = Project::armed(FOUR);
     let journal = project.notes_of(SESSION).join("journal.jsonl");
     fs::remove_file(&journal).unwrap();

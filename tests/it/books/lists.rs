@@ -69,7 +69,7 @@ fn assert_only_boxes_differ(before: &str, after: &str) {
 }
 
 #[test]
-fn the_shape_of_spec_kits_own_template() {
+fn shape_of_the_spec_kit_template() {
     let tasks = tasks(TEMPLATE);
     let expected: Vec<_> = (1..=17).map(|number| format!("T{number:03}")).collect();
     assert_eq!(ids(&tasks), expected);
@@ -98,7 +98,7 @@ fn the_shape_of_spec_kits_own_template() {
 }
 
 #[test]
-fn the_shape_with_do_files_done_when_verify_and_commit() {
+fn shape_with_do_files_and_commit() {
     let tasks = tasks(DO_FILES);
     assert_eq!(ids(&tasks), ["1.1", "1.2", "1.3", "1.4", "1.10", "2.1", "V4", "V5"]);
     let commands: Vec<_> = tasks.iter().map(|task| task["verify"].as_str()).collect();
@@ -129,7 +129,7 @@ fn the_shape_with_do_files_done_when_verify_and_commit() {
 }
 
 #[test]
-fn the_shape_with_nested_lists_and_checklists() {
+fn shape_with_nested_lists() {
     let tasks = tasks(NESTED);
     let own: Vec<_> = ids(&tasks).into_iter().filter(|id| !id.starts_with('@')).collect();
     assert_eq!(own, ["1", "1.1", "1.2", "2", "2.1", "2.2", "T010", "3"]);
@@ -143,7 +143,7 @@ fn the_shape_with_nested_lists_and_checklists() {
 }
 
 #[test]
-fn a_task_is_shown_with_its_checklist_and_a_part_with_what_it_is_part_of() {
+fn task_and_part_show_belongings() {
     let project = Project::with(NESTED);
     let next = project.task(&["next"]).ok();
     assert!(
@@ -164,7 +164,7 @@ fn a_task_is_shown_with_its_checklist_and_a_part_with_what_it_is_part_of() {
     windows,
     ignore = "its `Verify` commands are for a POSIX shell, and there is none under Wine"
 )]
-fn the_shape_in_other_languages_with_windows_line_ends() {
+fn shape_in_other_languages() {
     let tasks = tasks(TRANSLATED);
     assert_eq!(tasks.len(), 9);
     assert_eq!(ids(&tasks)[..5], ["T001", "T002", "T003", "T004", "T005"]);
@@ -188,7 +188,7 @@ fn the_shape_in_other_languages_with_windows_line_ends() {
 }
 
 #[test]
-fn the_shape_with_tables_diagrams_and_fences() {
+fn shape_with_tables_and_fences() {
     let tasks = tasks(TABLES);
     let (slip, letter) = ("@a-slip-no-blank-behind-the", "@a-letter-that-is-no-tick");
     assert_eq!(
@@ -212,7 +212,7 @@ fn the_shape_with_tables_diagrams_and_fences() {
 }
 
 #[test]
-fn the_same_task_twice_is_one_work() {
+fn same_task_twice_is_one() {
     let twice = "## Work\n- [ ] T001 Write a.py\n- [ ] T002 Write b.py\n## Order\n- [ ] T001 Write a.py\n- [ ] T002 Write b.py\n";
     let project = Project::armed(twice);
     project.call(&["done", "T001~2"]).refused();

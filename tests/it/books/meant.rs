@@ -12,7 +12,7 @@ fn refused(project: &Project, words: &[&str], code: i32) -> String {
 }
 
 #[test]
-fn one_name_is_proposed_where_one_is_near() {
+fn near_name_is_proposed() {
     let project = Project::armed(FOUR);
     for (words, code, meant) in [
         (&["task", "done", "T02"][..], 1, "in specs/001-user-login/tasks.md\ndid you mean `T002`?"),
@@ -69,7 +69,7 @@ fn one_name_is_proposed_where_one_is_near() {
 }
 
 #[test]
-fn every_command_takes_the_same_names_for_a_loop() {
+fn commands_share_loop_names() {
     let session = super::support::SESSION;
     for name in [
         &[FEATURE][..],
@@ -98,7 +98,7 @@ fn every_command_takes_the_same_names_for_a_loop() {
 }
 
 #[test]
-fn the_commands_of_one_kind_of_loop_take_the_same_short_forms() {
+fn one_kind_shares_short_forms() {
     let project = Project::armed(FOUR);
     for name in [FEATURE, "001", "1", "login"] {
         for flag in ["--feature", "-f"] {
@@ -140,7 +140,7 @@ fn stop_and_cancel_are_one_command() {
 }
 
 #[test]
-fn a_loop_that_is_named_is_shown_alone() {
+fn named_loop_is_shown_alone() {
     let project = Project::armed(FOUR);
     let other = project.spool(&["status", FEATURE, "--json"]).ok();
     let form: serde_json::Value = serde_json::from_str(&other).unwrap();
@@ -152,7 +152,7 @@ fn a_loop_that_is_named_is_shown_alone() {
 }
 
 #[test]
-fn without_a_project_nobody_speaks_of_the_runner_alone() {
+fn without_project_not_only_runners() {
     let project = Project::with(FOUR);
     let outside = project.beside("outside");
     std::fs::create_dir_all(&outside).unwrap();
@@ -164,7 +164,7 @@ fn without_a_project_nobody_speaks_of_the_runner_alone() {
 }
 
 #[test]
-fn a_loop_that_is_only_armed_can_be_taken_back() {
+fn armed_loop_can_be_withdrawn() {
     let project = Project::with(FOUR).variable("CLAUDE_CODE_SESSION_ID", "");
     project.spool(&["start", FEATURE]).ok();
     let said = refused(&project, &["pause"], 1);
@@ -175,7 +175,7 @@ fn a_loop_that_is_only_armed_can_be_taken_back() {
 }
 
 #[test]
-fn a_person_at_a_terminal_is_not_spoken_to_as_an_agent() {
+fn person_is_not_called_agent() {
     let project = Project::with(FOUR).variable("CLAUDE_CODE_SESSION_ID", "");
     let seen = |words: &str| {
         let mut command = project.command(SPOOL);

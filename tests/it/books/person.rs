@@ -33,7 +33,7 @@ fn terminal(project: &Project, words: &str) -> Option<Terminal> {
 }
 
 #[test]
-fn an_entry_of_the_log_that_is_wider_than_the_terminal_continues_indented() {
+fn wide_log_entry_continues_indented() {
     let project = with_tracked_check();
     project.spool(&["task", "block", "put the key into .env, which is a file of yours"]).ok();
     let mut command = project.command(SPOOL);
@@ -54,7 +54,7 @@ fn with_tracked_check() -> Project {
 }
 
 #[test]
-fn s1_a_verify_command_that_nobody_armed_runs_only_after_a_yes() {
+fn s1_unarmed_command_needs_a_yes() {
     let project = Project::with(LIST);
     for (keys, is_yes) in ANSWERS {
         let Some(mut terminal) = terminal(&project, "task verify T001") else { return };
@@ -70,7 +70,7 @@ fn s1_a_verify_command_that_nobody_armed_runs_only_after_a_yes() {
 }
 
 #[test]
-fn s1_ctrl_c_at_the_question_runs_nothing_and_ticks_nothing() {
+fn s1_ctrl_c_at_question_runs_nothing() {
     let project = Project::with(LIST);
     for words in ["task verify T001", "task done T001"] {
         let Some(mut terminal) = terminal(&project, words) else { return };
@@ -83,7 +83,7 @@ fn s1_ctrl_c_at_the_question_runs_nothing_and_ticks_nothing() {
 }
 
 #[test]
-fn s1_a_person_is_asked_before_a_box_is_ticked() {
+fn s1_person_is_asked_before_ticking() {
     let project = Project::with(LIST);
     let Some(mut terminal) = terminal(&project, "task done T001") else { return };
     terminal.until("[y/N] ").press("y\n");
@@ -93,7 +93,7 @@ fn s1_a_person_is_asked_before_a_box_is_ticked() {
 }
 
 #[test]
-fn s1_nobody_is_asked_where_a_person_cannot_answer_or_an_agent_could() {
+fn s1_only_answering_persons_are_asked() {
     let project = Project::with(LIST);
     for words in [
         "task verify T001 </dev/null",
@@ -117,7 +117,7 @@ fn s1_nobody_is_asked_where_a_person_cannot_answer_or_an_agent_could() {
 }
 
 #[test]
-fn s2_a_file_is_trusted_only_after_a_yes() {
+fn s2_trust_needs_a_yes() {
     let project = with_tracked_check();
     let kept = project.beside("home/.local/state/ralph-speckit/trust.json");
     for (keys, is_yes) in ANSWERS {
@@ -136,7 +136,7 @@ fn s2_a_file_is_trusted_only_after_a_yes() {
 }
 
 #[test]
-fn s2_what_is_trusted_already_is_shown_and_not_asked_about_again() {
+fn s2_trusted_file_is_not_asked_again() {
     let project = with_tracked_check();
     let Some(trusting) = terminal(&project, "trust --yes") else { return };
     assert_eq!(trusting.end().0, Some(0));
@@ -150,7 +150,7 @@ fn s2_what_is_trusted_already_is_shown_and_not_asked_about_again() {
 }
 
 #[test]
-fn s2_whoever_is_asked_has_read_the_commands() {
+fn s2_question_follows_the_shown_commands() {
     let project = with_tracked_check();
     // Where standard output goes does not matter: the question and what it is about are in one place.
     let Some(mut terminal) = terminal(&project, "trust >printed") else { return };

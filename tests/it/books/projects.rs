@@ -23,7 +23,7 @@ fn feature(project: &Project, folder: &str) {
 }
 
 #[test]
-fn the_feature_is_named_by_the_environment_then_by_spec_kit_then_by_the_older_file() {
+fn environment_names_the_feature_first() {
     let project = Project::with("- [ ] T001 Unnamed\n").variable("CLAUDE_CODE_SESSION_ID", "");
     feature(&project, "specs/002-environment");
     feature(&project, "specs/003-pointer");
@@ -49,7 +49,7 @@ fn the_feature_is_named_by_the_environment_then_by_spec_kit_then_by_the_older_fi
 }
 
 #[test]
-fn names_that_lead_out_of_the_project_are_refused() {
+fn outside_names_are_refused() {
     let project = Project::with(FOUR).variable("CLAUDE_CODE_SESSION_ID", "");
     let outside = project.beside("elsewhere");
     fs::create_dir(&outside).unwrap();
@@ -71,7 +71,7 @@ fn names_that_lead_out_of_the_project_are_refused() {
 }
 
 #[test]
-fn any_folder_of_the_project_will_do_and_so_will_its_name() {
+fn any_project_folder_will_do() {
     let list =
         format!("{FOUR}\n- [ ] T005 Prove it\n  - Verify: `test -d specs && touch 'it is'`\n");
     let project = Project::in_folder("my project (copy) \u{fc} $HOME", &list);
@@ -103,7 +103,7 @@ fn any_folder_of_the_project_will_do_and_so_will_its_name() {
 }
 
 #[test]
-fn an_agent_that_strays_into_a_project_inside_the_project_keeps_the_books_of_its_loop() {
+fn strayed_agent_keeps_its_books() {
     let project = Project::armed(FOUR);
     project
         .write("examples/demo/.specify/feature.json", r#"{"feature_directory":"specs/009-inner"}"#);
@@ -121,7 +121,7 @@ fn an_agent_that_strays_into_a_project_inside_the_project_keeps_the_books_of_its
 }
 
 #[test]
-fn each_work_tree_has_books_and_a_loop_of_its_own() {
+fn work_trees_have_own_books() {
     let project = Project::with(FOUR);
     project.init();
     project.commit("start");
@@ -146,7 +146,7 @@ fn each_work_tree_has_books_and_a_loop_of_its_own() {
 }
 
 #[test]
-fn a_submodule_that_is_a_project_is_one_and_one_that_is_none_belongs_to_the_outer_project() {
+fn submodule_may_be_a_project() {
     let project = Project::armed(FOUR);
     for (name, is_project) in [("plain", false), ("kit", true)] {
         let source = project.beside(name);
@@ -235,7 +235,7 @@ fn lay_out_spec_kit(root: &Path, tasks: &str) {
 }
 
 #[test]
-fn a_project_as_specify_init_lays_it_out_works_with_nothing_else() {
+fn fresh_specify_project_works() {
     let project = Project::with("");
     fs::remove_dir_all(&project.root).unwrap();
     lay_out_spec_kit(&project.root, TEMPLATE);
@@ -265,7 +265,7 @@ fn a_project_as_specify_init_lays_it_out_works_with_nothing_else() {
 }
 
 #[test]
-fn the_hook_and_the_program_look_for_the_project_in_the_same_way() {
+fn hook_and_program_search_alike() {
     let project = Project::armed(FOUR);
     let deep = project.root.join("src/deep");
     fs::create_dir_all(&deep).unwrap();

@@ -10,7 +10,7 @@ fn list(command: &str) -> String {
 }
 
 #[test]
-fn a_passing_command_is_run_in_the_project_and_the_box_is_ticked() {
+fn passing_command_ticks_the_box() {
     let project = Project::armed(&list("touch proved && test -d specs"));
     let said = project.task(&["done", "1.1"]).ok();
     assert_eq!(said, "1.1 is done.\n1 of 2 open, next 1.2: spool task next\n");
@@ -19,7 +19,7 @@ fn a_passing_command_is_run_in_the_project_and_the_box_is_ticked() {
 }
 
 #[test]
-fn a_failing_command_keeps_the_box_open_and_shows_the_end_of_its_output() {
+fn failing_command_keeps_box_open() {
     let project = Project::armed(&list("echo 3 tests failed; exit 1"));
     let before = project.state();
     let said = project.task(&["done", "1.1"]).refused();
@@ -44,7 +44,7 @@ fn a_missing_program_proves_nothing() {
 }
 
 #[test]
-fn a_command_over_its_limit_is_ended_with_its_grandchildren() {
+fn overdue_command_ends_with_grandchildren() {
     let project = Project::armed(&list("sh -c 'exec 3>alive; echo begun; sleep 600' & wait"));
     let made = project.command("mkfifo").arg("alive").finish().status;
     assert!(made.success());
@@ -60,7 +60,7 @@ fn a_command_over_its_limit_is_ended_with_its_grandchildren() {
 }
 
 #[test]
-fn verify_runs_the_command_and_ticks_nothing() {
+fn verify_ticks_nothing() {
     let project = Project::armed(&list("test -e built"));
     let said = project.task(&["verify", "1.1"]).refused();
     assert_eq!(said, "`test -e built` failed: exit code 1\n(it printed nothing)\n");
@@ -73,7 +73,7 @@ fn verify_runs_the_command_and_ticks_nothing() {
 }
 
 #[test]
-fn of_several_tasks_those_that_pass_are_ticked_and_the_call_fails() {
+fn passing_tasks_are_ticked_among_several() {
     let list = "- [ ] 1.1 [P] a\n  - Verify: `false`\n- [ ] 1.2 [P] b\n  - Verify: `true`\n- [ ] 1.3 [P] c\n";
     let project = Project::armed(list);
     let said = project.task(&["done", "1.1", "1.2", "1.3"]).refused();
@@ -84,7 +84,7 @@ fn of_several_tasks_those_that_pass_are_ticked_and_the_call_fails() {
 }
 
 #[test]
-fn a_command_may_keep_the_books_itself_nobody_is_locked_out_meanwhile() {
+fn command_may_keep_the_books() {
     let spool = super::support::SPOOL;
     let project = Project::armed(&list(&format!("{spool} task done 1.2")));
     let said = project.task(&["done", "1.1"]).ok();
@@ -94,7 +94,7 @@ fn a_command_may_keep_the_books_itself_nobody_is_locked_out_meanwhile() {
 }
 
 #[test]
-fn what_the_text_says_besides_the_code_reaches_no_shell() {
+fn other_text_reaches_no_shell() {
     let trap = "- [ ] 1.1 $(touch a) `touch b`\n  - Do: `touch c`\n  - Verify: run it; touch d\n";
     let project = Project::armed(trap);
     project.task(&["done", "1.1"]).ok();
@@ -106,7 +106,7 @@ fn what_the_text_says_besides_the_code_reaches_no_shell() {
 }
 
 #[test]
-fn a_flood_of_output_is_cut_to_its_end() {
+fn output_flood_is_cut() {
     let project = Project::armed(&list("seq 1 200000; exit 9"));
     let said = project.task(&["done", "1.1"]).refused();
     assert!(said.len() < 2_000, "{} bytes", said.len());
@@ -114,7 +114,7 @@ fn a_flood_of_output_is_cut_to_its_end() {
 }
 
 #[test]
-fn only_a_command_that_a_person_armed_is_run() {
+fn only_armed_commands_run() {
     let list = "- [ ] T001 Create it\n  - **Verify**: `touch ran`\n- [ ] T002 Fill it\n";
     let project = Project::armed(list);
     let ran = project.root.join("ran");

@@ -198,7 +198,7 @@ proptest! {
     #![proptest_config(many())]
 
     #[test]
-    fn a_tick_changes_one_box_and_no_other_byte(text in nasty_list(), place in any::<usize>()) {
+    fn tick_changes_only_its_box(text in nasty_list(), place in any::<usize>()) {
         let list = TaskList::parse(&text);
         assert_sound(&text, &list);
         let Some(task) = pick(&list, place) else { return Ok(()) };
@@ -221,7 +221,7 @@ proptest! {
     }
 
     #[test]
-    fn following_next_ticks_every_task_once_in_a_list_that_keeps_its_order(text in nasty_list()) {
+    fn next_ticks_every_task_once(text in nasty_list()) {
         let before = TaskList::parse(&text);
         let (mut text, mut list) = (text, before.clone());
         for _ in 0..before.open().count() {
@@ -252,7 +252,7 @@ proptest! {
 
     /// Built so that it is known what counts: the parser is held against the plan of the list.
     #[test]
-    fn what_is_hidden_and_what_counts_is_known_from_how_the_list_was_made(parts in vec(any::<u64>(), 0..14), crlf in any::<bool>()) {
+    fn hidden_and_counted_are_known(parts in vec(any::<u64>(), 0..14), crlf in any::<bool>()) {
         let mut text = String::new();
         let mut expected = Vec::new();
         for (place, number) in parts.iter().enumerate() {
@@ -349,7 +349,7 @@ fn assert_grown(text: &[u8], list: &TaskList, grown: &[u8], new: &str) {
 }
 
 #[test]
-fn a_new_task_or_a_repair_is_one_task_more_and_leaves_the_others_alone() {
+fn new_task_leaves_others_alone() {
     let asked = AtomicUsize::new(0);
     proptest!(many(), |(text in nasty_list(), place in any::<usize>(), number in any::<u64>())| {
         let mut dice = Dice(number);

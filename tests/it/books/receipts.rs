@@ -31,7 +31,7 @@ fn kept(project: &Project, end: &str) -> PathBuf {
 }
 
 #[test]
-fn a_receipt_names_the_files_that_differ_and_not_those_that_were_touched() {
+fn receipts_name_differing_files() {
     let project = Project::with("- [ ] T001 a\n- [ ] T002 b\n- [ ] T003 c\n- [ ] T004 d\n");
     for name in ["src/same.py", "src/gone.py", "src/edited.py"] {
         project.write(name, name);
@@ -63,7 +63,7 @@ fn a_receipt_names_the_files_that_differ_and_not_those_that_were_touched() {
 }
 
 #[test]
-fn what_the_first_leaves_proves_the_second() {
+fn first_leftovers_prove_the_second() {
     let project = Project::armed(FOUR);
     project.call(&["next"]).ok();
     project.write("src/user.py", "x");
@@ -79,7 +79,7 @@ fn what_the_first_leaves_proves_the_second() {
 }
 
 #[test]
-fn a_receipt_has_the_run_of_the_verify_command_and_the_attempt() {
+fn receipt_has_run_and_attempt() {
     let project =
         Project::armed("- [ ] 1.1 a\n  - Verify: `echo 3 tests; test -e built`\n- [ ] 1.2 b\n");
     project.call(&["next"]).ok();
@@ -102,7 +102,7 @@ fn a_receipt_has_the_run_of_the_verify_command_and_the_attempt() {
 }
 
 #[test]
-fn commits_since_the_task_began_are_counted() {
+fn commits_since_task_start_count() {
     let project = Project::with("- [ ] T001 a\n- [ ] T002 b\n");
     project.init();
     project.commit("before");
@@ -118,7 +118,7 @@ fn commits_since_the_task_began_are_counted() {
 }
 
 #[test]
-fn a_tick_without_its_receipt_gets_one_at_the_next_call_and_only_one() {
+fn missing_receipt_is_added_once() {
     let project = Project::armed("- [ ] T001 a\n- [ ] T002 b\n");
     project.call(&["next"]).ok();
     project.write("made", "x");
@@ -137,7 +137,7 @@ fn a_tick_without_its_receipt_gets_one_at_the_next_call_and_only_one() {
 }
 
 #[test]
-fn receipts_are_only_for_their_owner_and_outside_of_the_project() {
+fn receipts_are_private_and_outside() {
     let project = Project::armed(FOUR);
     project.call(&["next"]).ok();
     project.task(&["done", "T002"]).ok();
@@ -157,7 +157,7 @@ fn receipts_are_only_for_their_owner_and_outside_of_the_project() {
 }
 
 #[test]
-fn a_receipt_that_cannot_be_kept_leaves_the_task_done_and_says_why() {
+fn lost_receipt_leaves_task_done() {
     let project = Project::armed(FOUR);
     fs::create_dir(kept(&project, "jsonl")).unwrap();
     let said = project.task(&["done", "T002"]).ok();
@@ -166,7 +166,7 @@ fn a_receipt_that_cannot_be_kept_leaves_the_task_done_and_says_why() {
 }
 
 #[test]
-fn a_torn_line_hides_no_other_and_a_long_file_begins_again() {
+fn torn_line_hides_no_other() {
     let project = Project::armed(FOUR);
     project.call(&["next"]).ok();
     project.task(&["done", "T002"]).ok();
@@ -189,7 +189,7 @@ fn answer(said: &str) -> Value {
 }
 
 #[test]
-fn a_task_with_nothing_behind_it_is_not_ticked_and_the_answer_says_what_is_missing() {
+fn unproved_task_is_not_ticked() {
     let project = Project::with("- [ ] T001 a\n- [ ] T002 Write src/b.rs\n- [ ] T003 Read it\n");
     project.write("src/b.rs", "fn old() {}");
     project.arm("");
@@ -220,7 +220,7 @@ fn a_task_with_nothing_behind_it_is_not_ticked_and_the_answer_says_what_is_missi
 }
 
 #[test]
-fn work_that_a_ticked_task_shares_counts_as_a_tick_and_an_unknown_one_is_refused() {
+fn shared_work_counts_as_tick() {
     let project = Project::armed("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n- [ ] T003 c\n");
     project.write("src/a.rs", "fn a() {}");
     project.call(&["done", "T001"]).ok();
@@ -235,7 +235,7 @@ fn work_that_a_ticked_task_shares_counts_as_a_tick_and_an_unknown_one_is_refused
 }
 
 #[test]
-fn a_loop_that_takes_words_and_one_that_no_person_armed_tick_what_they_are_told() {
+fn word_loops_tick_as_told() {
     let words = Project::with("- [ ] T001 a\n");
     words.write(".claude/ralph-speckit.local.md", "---\nproof: word\n---\n");
     words.arm("");
@@ -251,7 +251,7 @@ fn a_loop_that_takes_words_and_one_that_no_person_armed_tick_what_they_are_told(
 }
 
 #[test]
-fn a_verify_command_that_runs_no_test_proves_nothing() {
+fn testless_verify_proves_nothing() {
     let project =
         Project::armed("- [ ] T001 a\n  - Verify: `echo 'test result: ok. 0 passed; 0 failed'`\n");
     project.write("src/a.rs", "fn a() {}");
@@ -262,7 +262,7 @@ fn a_verify_command_that_runs_no_test_proves_nothing() {
 }
 
 #[test]
-fn what_a_verify_command_writes_is_not_the_work_of_the_next_task() {
+fn verify_output_is_no_work() {
     let project = Project::armed("- [ ] T001 a\n  - Verify: `date >> report`\n- [ ] T002 b\n");
     project.write("src/a.rs", "fn a() {}");
     let done = answer(&project.call(&["done", "T001", "--json"]).ok());
@@ -272,7 +272,7 @@ fn what_a_verify_command_writes_is_not_the_work_of_the_next_task() {
 }
 
 #[test]
-fn a_protected_file_that_changed_keeps_a_task_open_until_it_is_put_back_or_a_task_names_it() {
+fn changed_protection_keeps_task_open() {
     let settings = "---\nchecks: [sh check.sh]\nprotect:\n  - 'tests/**'\n---\n";
     let project =
         Project::with("- [ ] T001 a\n- [ ] T002 Write tests/b.rs\n- [ ] T003 c\n- [ ] T004 d\n");

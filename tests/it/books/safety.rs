@@ -39,7 +39,7 @@ fn nothing_runs(project: &Project, arguments: &[&str]) {
 }
 
 #[test]
-fn s1_another_features_verify_command_is_not_run() {
+fn s1_foreign_feature_command_stays_unrun() {
     let project = Project::armed(PLAIN);
     project.write("specs/002-x/tasks.md", TRAP);
     for action in ["verify", "done"] {
@@ -56,7 +56,7 @@ fn s1_another_features_verify_command_is_not_run() {
 }
 
 #[test]
-fn s1_another_projects_verify_command_is_not_run() {
+fn s1_foreign_project_command_stays_unrun() {
     let project = Project::armed(PLAIN);
     let other = Project::with(TRAP);
     let place = other.root.to_str().unwrap();
@@ -72,7 +72,7 @@ fn s1_another_projects_verify_command_is_not_run() {
 }
 
 #[test]
-fn s1_what_the_agent_writes_after_spool_start_is_not_run_before_the_first_stop_or_after_it() {
+fn s1_later_written_commands_stay_unrun() {
     for stops in [0, 2] {
         let project =
             Project::with("- [ ] T001 Create it\n  - Verify: `touch armed`\n- [ ] T002 Fill it\n");
@@ -103,7 +103,7 @@ fn s1_what_the_agent_writes_after_spool_start_is_not_run_before_the_first_stop_o
 }
 
 #[test]
-fn s1_notes_that_are_missing_or_broken_run_nothing() {
+fn s1_broken_notes_run_nothing() {
     let notes = |project: &Project| {
         let session = super::support::SESSION;
         project.record_path(session).with_file_name(format!("open-{session}.txt"))
@@ -123,7 +123,7 @@ fn s1_notes_that_are_missing_or_broken_run_nothing() {
 }
 
 #[test]
-fn s1_what_was_armed_is_out_of_reach_and_where_it_cannot_be_read_nothing_runs() {
+fn s1_unreadable_arming_runs_nothing() {
     for prefix in ["", "verify-"] {
         for bytes in [None, Some(""), Some("{"), Some("[]")] {
             let project = Project::armed(TRAP);
@@ -139,7 +139,7 @@ fn s1_what_was_armed_is_out_of_reach_and_where_it_cannot_be_read_nothing_runs() 
 }
 
 #[test]
-fn s1_a_list_of_more_than_a_megabyte_is_held_to_what_was_armed() {
+fn s1_huge_list_keeps_arming() {
     let lines: Vec<_> = (1..=32_000).map(|number| format!("- [ ] T{number:05} Do\n")).collect();
     let list = lines.concat();
     let project = Project::armed(&(list.clone() + TRAP.replace("T001", "U001").as_str()));
@@ -158,7 +158,7 @@ fn s1_a_list_of_more_than_a_megabyte_is_held_to_what_was_armed() {
 }
 
 #[test]
-fn s1_spool_start_inside_of_an_agents_session_arms_no_command() {
+fn s1_agent_session_arms_no_command() {
     let project = Project::with(TRAP);
     project.write(SETTINGS, "---\nchecks: [touch pwned]\n---\n");
     let said = project.spool(&["start"]).ok();
@@ -171,7 +171,7 @@ fn s1_spool_start_inside_of_an_agents_session_arms_no_command() {
 }
 
 #[test]
-fn s1_where_nothing_can_be_kept_a_loop_with_commands_is_refused_and_one_without_is_armed() {
+fn s1_unkept_commands_are_refused() {
     for home in ["", "/proc/nowhere"] {
         let project = Project::with(TRAP).variable("HOME", home);
         let said = start(&project, &[]).refused();
@@ -194,7 +194,7 @@ fn s1_where_nothing_can_be_kept_a_loop_with_commands_is_refused_and_one_without_
 }
 
 #[test]
-fn s2_a_loop_that_nobody_armed_runs_nothing_and_says_so_once() {
+fn s2_unarmed_loop_runs_nothing() {
     let project = Project::with(TRAP);
     project.write(SETTINGS, "---\nchecks: [touch checked]\n---\n");
     let state = json!({"phase": "execution", "taskIndex": 0, "totalTasks": 2, "taskIteration": 1,
@@ -225,7 +225,7 @@ fn s2_a_loop_that_nobody_armed_runs_nothing_and_says_so_once() {
 }
 
 #[test]
-fn s2_a_loop_that_nobody_armed_ends_at_the_default_limit() {
+fn s2_unarmed_loop_has_default_limit() {
     let project = Project::with(PLAIN);
     let state = json!({"phase": "execution", "taskIndex": 0, "totalTasks": 2, "globalIteration": 100,
         "maxGlobalIterations": 4_294_967_295_u32});
@@ -235,7 +235,7 @@ fn s2_a_loop_that_nobody_armed_ends_at_the_default_limit() {
 }
 
 #[test]
-fn s4_the_checks_of_the_arming_hold_and_a_change_is_told_once() {
+fn s4_armed_checks_hold_through_changes() {
     let project = Project::with(PLAIN);
     project.write(SETTINGS, "---\nchecks:\n  - test -e built\n---\n");
     project.arm("");
@@ -265,7 +265,7 @@ fn s4_the_checks_of_the_arming_hold_and_a_change_is_told_once() {
 }
 
 #[test]
-fn s4_a_switch_off_in_mid_loop_is_told_once_and_journaled() {
+fn s4_switch_off_is_told_once() {
     let project = Project::armed(PLAIN);
     project.stop("Not yet.").reason();
     project.write(SETTINGS, "---\nenabled: false\n---\n");
@@ -282,7 +282,7 @@ fn s4_a_switch_off_in_mid_loop_is_told_once_and_journaled() {
 }
 
 #[test]
-fn s9_limits_in_the_state_file_neither_lengthen_nor_shorten_an_armed_loop() {
+fn s9_state_file_moves_no_limit() {
     let project = Project::with(PLAIN);
     start(&project, &["--max-iterations", "3", "--max-task-iterations", "2"]).ok();
     project.set_state(&json!({"maxGlobalIterations": 4_294_967_295_u32, "maxTaskIterations": 900}));
@@ -305,7 +305,7 @@ fn s9_limits_in_the_state_file_neither_lengthen_nor_shorten_an_armed_loop() {
 }
 
 #[test]
-fn s9_a_limit_above_the_default_is_armed_only_where_a_person_typed_it() {
+fn s9_higher_limit_must_be_typed() {
     let most = 4_294_967_295_u32;
     let asked =
         json!({"phase": "planning", "maxGlobalIterations": most, "maxTaskIterations": most});
@@ -337,7 +337,7 @@ fn s9_a_limit_above_the_default_is_armed_only_where_a_person_typed_it() {
 }
 
 #[test]
-fn s9_an_approval_that_the_state_file_asks_for_is_told_once() {
+fn s9_requested_approval_is_told_once() {
     let project = Project::armed(PLAIN);
     project.stop("Not yet.").reason();
     project.set_state(&json!({"awaitingApproval": true}));
@@ -349,7 +349,7 @@ fn s9_an_approval_that_the_state_file_asks_for_is_told_once() {
 }
 
 #[test]
-fn s1_what_is_armed_is_shown_to_the_person_at_arming_and_in_status() {
+fn s1_armed_commands_are_shown() {
     let project = Project::with(TRAP);
     project.write(SETTINGS, "---\nchecks:\n  - cargo test --all\n---\n");
     let said = implement(&project);
@@ -376,7 +376,7 @@ fn s1_what_is_armed_is_shown_to_the_person_at_arming_and_in_status() {
 
 /// What was armed for a feature, made unreadable: nothing is ticked for it.
 #[test]
-fn s3_where_the_armed_commands_cannot_be_read_no_task_is_ticked() {
+fn s3_unreadable_commands_tick_nothing() {
     for prefix in ["", "verify-"] {
         let project = Project::armed(TRAP);
         fs::write(pin(&project, prefix), "{").unwrap();
@@ -398,7 +398,7 @@ fn s3_where_the_armed_commands_cannot_be_read_no_task_is_ticked() {
 }
 
 #[test]
-fn s1_a_session_whose_loop_is_over_keeps_no_books_of_another_project() {
+fn s1_ended_session_keeps_no_books() {
     let project = Project::armed(PLAIN);
     let other = Project::with(TRAP);
     // Its own loop ended, or says so, or was never there.
@@ -432,7 +432,7 @@ fn s1_a_session_whose_loop_is_over_keeps_no_books_of_another_project() {
 }
 
 #[test]
-fn s1_a_session_keeps_no_books_of_a_feature_that_another_session_drives() {
+fn s1_driven_feature_keeps_its_books() {
     for closed in [false, true] {
         let project = Project::armed(TRAP);
         if closed {
@@ -454,7 +454,7 @@ fn s1_a_session_keeps_no_books_of_a_feature_that_another_session_drives() {
 }
 
 #[test]
-fn s1_a_feature_that_was_armed_in_a_terminal_is_for_the_session_only_where_it_is_current() {
+fn s1_terminal_feature_must_be_current() {
     let project = Project::with(TRAP);
     start(&project, &[]).ok();
     project.task(&["verify", "T001"]).ok();
@@ -485,7 +485,7 @@ fn many(count: usize, command: &str) -> String {
 }
 
 #[test]
-fn s1_every_verify_command_that_is_armed_is_shown_however_many_there_are() {
+fn s1_all_verify_commands_are_shown() {
     let project = Project::with(&many(150, "true "));
     let said = implement(&project);
     let shown = said.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap();
@@ -497,7 +497,7 @@ fn s1_every_verify_command_that_is_armed_is_shown_however_many_there_are() {
 }
 
 #[test]
-fn s1_more_commands_than_a_session_can_show_are_armed_in_a_terminal_alone() {
+fn s1_many_commands_need_a_terminal() {
     let project = Project::with(&many(150, &format!("true {} ", "x".repeat(80))));
     let said = implement(&project).answer.unwrap().to_string();
     assert!(
@@ -512,7 +512,7 @@ fn s1_more_commands_than_a_session_can_show_are_armed_in_a_terminal_alone() {
 }
 
 #[test]
-fn s1_blanks_and_empty_lines_move_no_command_out_of_sight() {
+fn s1_blanks_hide_no_command() {
     let list = format!("- [ ] T001 Do\n  - Verify: `true{};touch pwned`\n", " ".repeat(500));
     let project = Project::with(&list);
     project.write(
@@ -533,7 +533,7 @@ fn s1_one_task_is_one_task() {
 }
 
 #[test]
-fn l4_a_session_without_a_journal_is_named_beside_those_that_have_one() {
+fn l4_unjournaled_session_is_named() {
     let project = Project::armed(PLAIN);
     for flags in [&[][..], &["--json"]] {
         let said = by_person(&project, &[&["log", "--session", "nope"][..], flags].concat());
@@ -554,7 +554,7 @@ fn by_person(project: &Project, arguments: &[&str]) -> Said {
 
 #[cfg(unix)]
 #[test]
-fn s2_settings_that_git_tracks_are_armed_only_after_a_person_trusts_their_commands() {
+fn s2_tracked_settings_need_trust() {
     let project = Project::with(PLAIN);
     project.write(SETTINGS, "---\nchecks:\n  - test -e built\n---\n");
     project.init();
@@ -599,7 +599,7 @@ fn s2_settings_that_git_tracks_are_armed_only_after_a_person_trusts_their_comman
 }
 
 #[test]
-fn s2_one_trust_covers_the_file_of_spool_ralph_as_well() {
+fn s2_one_trust_covers_both_files() {
     let project = Project::with(PLAIN);
     project.write(".spool/ralph.toml", "check = [\"test -e built\"]\n");
     let plan = ["ralph", "Build it", "--change", FEATURE, "--dry-run"];
@@ -613,7 +613,7 @@ fn s2_one_trust_covers_the_file_of_spool_ralph_as_well() {
 }
 
 #[test]
-fn arming_shows_each_protected_pattern_on_a_line_of_its_own() {
+fn arming_lists_each_protected_pattern() {
     let project = Project::with("- [ ] T001 a\n");
     project.write(".claude/ralph-speckit.local.md", "---\nprotect: ['tests/', '*.lock']\n---\n");
     let said = start(&project, &[]).ok();
@@ -622,7 +622,7 @@ fn arming_shows_each_protected_pattern_on_a_line_of_its_own() {
 }
 
 #[test]
-fn arming_names_what_is_part_of_the_judge() {
+fn arming_names_parts_of_judging() {
     let project = Project::with("- [ ] T001 a\n  - Verify: `make lint`\n- [ ] T002 b\n");
     let settings = |more: &str| {
         let text = format!("---\nchecks:\n  - npm test\n{more}---\n");

@@ -44,7 +44,7 @@ fn done() -> Project {
 const LINE: &str = "Proved: 1 by a command, 1 by files; 1 by tick: T003; 1 by word alone: T004";
 
 #[test]
-fn the_end_of_a_loop_says_how_well_its_tasks_are_proved() {
+fn loop_end_says_its_proof() {
     let project = done();
     let said = project.hook_by_plugin(&project.stop_event("All done."));
     assert!(said.told().ends_with(&format!("\n{LINE}")), "{said:?}");
@@ -61,7 +61,7 @@ fn the_end_of_a_loop_says_how_well_its_tasks_are_proved() {
 }
 
 #[test]
-fn the_status_has_all_of_it_and_nothing_of_tasks_that_are_not_done() {
+fn status_scores_only_done_tasks() {
     let project = done();
     let said = project.spool(&["status"]).ok();
     assert!(said.contains(&format!("\n  {LINE} (")) && !said.contains('\u{1b}'), "{said}");

@@ -23,7 +23,7 @@ fn assert_short(said: &Said, most: usize) {
 }
 
 #[test]
-fn every_answer_stays_short_on_a_list_of_500_tasks() {
+fn long_list_answers_stay_short() {
     let project = Project::armed_with(&long_list(), "--recovery-mode");
     assert_short(&project.task(&["done", "T0101"]), 120);
     assert_short(&project.task(&["done", "T0101"]), 120);
@@ -38,7 +38,7 @@ fn every_answer_stays_short_on_a_list_of_500_tasks() {
 }
 
 #[test]
-fn next_adds_little_to_the_tasks_themselves() {
+fn next_adds_little() {
     let list = long_list();
     let project = Project::armed(&list);
     let next = project.task(&["next"]);
@@ -57,7 +57,7 @@ fn next_adds_little_to_the_tasks_themselves() {
 }
 
 #[test]
-fn the_list_shows_what_is_open_and_all_of_it_when_asked() {
+fn list_shows_open_tasks() {
     let project = Project::armed(&long_list());
     let list = project.task(&["list"]).ok();
     assert_eq!(list.lines().count(), 61);
@@ -72,14 +72,14 @@ fn the_list_shows_what_is_open_and_all_of_it_when_asked() {
 }
 
 #[test]
-fn a_refusal_shows_the_end_of_the_output_and_no_more() {
+fn refusal_shows_output_end() {
     let project = Project::armed("- [ ] T001 a\n  - Verify: `seq 1 100000; false`\n");
     assert_short(&project.task(&["done", "T001"]), 1_800);
     assert_short(&project.task(&["verify", "T001"]), 1_700);
 }
 
 #[test]
-fn the_stop_hook_and_the_reminder_stay_short_too() {
+fn hook_and_reminder_stay_short() {
     let project = Project::armed(&long_list());
     let reason = project.stop("Not done.");
     assert!(reason.reason().chars().count() < 3_000, "{}", reason.reason().chars().count());
@@ -88,7 +88,7 @@ fn the_stop_hook_and_the_reminder_stay_short_too() {
 }
 
 #[test]
-fn after_a_compaction_or_a_resume_a_live_loop_gets_one_paragraph_and_others_silence() {
+fn compaction_brings_one_paragraph() {
     let project = Project::armed(&long_list());
     for source in ["startup", "clear", "other", ""] {
         project.session_start(source).silent();
@@ -111,7 +111,7 @@ fn after_a_compaction_or_a_resume_a_live_loop_gets_one_paragraph_and_others_sile
 }
 
 #[test]
-fn a_reminder_is_for_the_session_that_has_the_loop() {
+fn reminder_is_for_its_session() {
     let project = Project::armed(&long_list());
     let mut event = project.stop_event("");
     event["hook_event_name"] = "SessionStart".into();

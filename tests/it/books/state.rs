@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::support::{FOUR, Project};
 
 #[test]
-fn what_the_program_does_not_know_survives_every_write() {
+fn unknown_fields_survive_writes() {
     let project = Project::armed_with(FOUR, "--recovery-mode");
     let strange = json!({
         "zebra": {"deep": [1, 2.5, null, "\u{1f984}"]}, "aardvark": "first", "parallelGroup": {"taskIndices": [1, 2]},
@@ -37,7 +37,7 @@ fn what_the_program_does_not_know_survives_every_write() {
 }
 
 #[test]
-fn state_files_of_older_tools_load_and_are_kept() {
+fn older_state_files_load() {
     let older = [
         json!({"phase": "execution", "taskIndex": 1, "totalTasks": 4}),
         json!({"phase": "execution", "taskIndex": "1", "totalTasks": 4.0, "maxTaskIterations": "3"}),
@@ -62,7 +62,7 @@ fn state_files_of_older_tools_load_and_are_kept() {
 }
 
 #[test]
-fn a_broken_state_file_is_never_overwritten_and_the_list_is_kept_all_the_same() {
+fn broken_state_is_never_overwritten() {
     for broken in ["{\"phase\": \"execution\",", "", "[1, 2]", "null", "{\"a\": 1}}", "\u{0}\u{1}"]
     {
         let project = Project::armed(FOUR);
@@ -87,7 +87,7 @@ fn a_broken_state_file_is_never_overwritten_and_the_list_is_kept_all_the_same() 
 }
 
 #[test]
-fn a_list_that_cannot_be_read_is_an_error_with_a_way_out() {
+fn unreadable_list_names_way_out() {
     let project = Project::armed(FOUR);
     fs::remove_file(project.tasks_path()).unwrap();
     for call in [&["next"][..], &["done", "T002"], &["list"], &["fail", "T002", "x"]] {
@@ -101,7 +101,7 @@ fn a_list_that_cannot_be_read_is_an_error_with_a_way_out() {
 
 #[test]
 #[cfg_attr(windows, ignore = "Wine 8 says that it made a link, and makes none")]
-fn a_link_out_of_the_project_is_not_followed_neither_to_read_nor_to_write() {
+fn outside_link_is_not_followed() {
     let project = Project::armed(FOUR);
     fs::remove_file(project.tasks_path()).unwrap();
     let outside = project.beside("secret.md");
@@ -113,7 +113,7 @@ fn a_link_out_of_the_project_is_not_followed_neither_to_read_nor_to_write() {
 }
 
 #[test]
-fn the_state_file_follows_its_schema_from_arming_to_the_end() {
+fn state_file_follows_its_schema() {
     let schema: Value =
         serde_json::from_str(include_str!("../../../schemas/speckit-state.schema.json")).unwrap();
     let project = Project::armed_with(FOUR, "--recovery-mode --max-task-iterations 3");
@@ -140,7 +140,7 @@ fn the_state_file_follows_its_schema_from_arming_to_the_end() {
 }
 
 #[test]
-fn the_check_of_the_schema_sees_what_is_wrong() {
+fn schema_check_sees_wrongs() {
     let schema: Value =
         serde_json::from_str(include_str!("../../../schemas/speckit-state.schema.json")).unwrap();
     let wrong = json!({

@@ -52,7 +52,7 @@ fn project_with(verify: &str) -> Project {
 }
 
 #[test]
-fn h5_a_task_command_that_a_signal_ends_takes_its_verify_command_along() {
+fn h5_ended_task_takes_its_command() {
     if !has_setsid() {
         return;
     }
@@ -77,7 +77,7 @@ fn h5_a_task_command_that_a_signal_ends_takes_its_verify_command_along() {
 }
 
 #[test]
-fn h5_a_child_that_left_the_group_does_not_outlive_its_verify_command() {
+fn h5_strayed_child_dies_with_verify() {
     if !has_setsid() {
         return;
     }
@@ -92,7 +92,7 @@ fn h5_a_child_that_left_the_group_does_not_outlive_its_verify_command() {
 }
 
 #[test]
-fn h5_a_child_that_left_the_group_does_not_outlive_its_check() {
+fn h5_strayed_child_dies_with_check() {
     if !has_setsid() {
         return;
     }

@@ -73,7 +73,7 @@ fn runner(cases: u32) -> TestRunner {
 
 /// Many paths at once: git is started once for each list of patterns.
 #[test]
-fn d2_a_list_ignores_what_git_check_ignore_says() {
+fn d2_lists_ignore_as_git_does() {
     let place = Place::repository();
     let lists = (prop::collection::vec(line(), 1..6), prop::collection::btree_set(path(), 1..80));
     let checked = std::cell::Cell::new(0_usize);
@@ -119,7 +119,7 @@ fn is_ignored(rules: &Rules, path: &str) -> bool {
 
 /// Whole trees, with lists at each level and files that are tracked in spite of them.
 #[test]
-fn d2_random_trees_are_seen_as_git_sees_them() {
+fn d2_random_trees_match_git() {
     let trees = (
         prop::collection::btree_set(path(), 1..40),
         prop::collection::vec((path(), prop::collection::vec(line(), 1..4)), 0..4),

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 #[test]
-fn d2_no_name_of_a_folder_makes_what_is_in_it_nothing() {
+fn d2_no_folder_name_hides() {
     let place = Place::repository();
     for name in
         ["src/target/a.rs", "build/b", "node_modules/c", "dist/d", ".venv/e", "__pycache__/f"]
@@ -17,7 +17,7 @@ fn d2_no_name_of_a_folder_makes_what_is_in_it_nothing() {
 }
 
 #[test]
-fn d2_lists_at_each_level_negations_and_tracked_files_in_spite_of_them() {
+fn d2_nested_lists_and_negations() {
     let place = Place::repository();
     for name in
         ["target/a", "target/kept", "x/target/a", "x/y/b.log", "x/y/keep.log", "c.log", "d/e/f"]
@@ -37,7 +37,7 @@ fn d2_lists_at_each_level_negations_and_tracked_files_in_spite_of_them() {
 }
 
 #[test]
-fn d2_every_form_of_the_index_names_what_is_tracked() {
+fn d2_index_forms_name_tracked_files() {
     for form in [
         &["update-index", "--index-version", "2"][..],
         &["update-index", "--index-version", "3"],
@@ -67,7 +67,7 @@ fn d2_every_form_of_the_index_names_what_is_tracked() {
 }
 
 #[test]
-fn d2_an_index_that_cannot_be_understood_harms_nothing() {
+fn d2_strange_index_harms_nothing() {
     let place = Place::repository();
     place.write(".gitignore", "out/\n");
     place.write("out/a", "x");
@@ -86,7 +86,7 @@ fn d2_an_index_that_cannot_be_understood_harms_nothing() {
 }
 
 #[test]
-fn d2_a_project_in_a_folder_of_a_repository_has_the_lists_above_it() {
+fn d2_subfolder_project_has_upper_lists() {
     let place = Place::repository();
     place.write(".gitignore", "*.log\n/app/out\n");
     for name in ["app/a.log", "app/b.log", "app/out/c", "app/src/d", "app/src/out/e"] {
@@ -98,7 +98,7 @@ fn d2_a_project_in_a_folder_of_a_repository_has_the_lists_above_it() {
 }
 
 #[test]
-fn d2_a_folder_that_the_repository_above_ignores_is_no_part_of_it() {
+fn d2_ignored_subfolder_is_no_part() {
     let place = Place::repository();
     place.write(".gitignore", "scratch/\n");
     place.write("scratch/project/a", "x");
@@ -107,7 +107,7 @@ fn d2_a_folder_that_the_repository_above_ignores_is_no_part_of_it() {
 }
 
 #[test]
-fn d2_a_work_tree_of_its_own_and_a_submodule_have_their_own_lists() {
+fn d2_work_trees_have_own_lists() {
     let place = Place::repository();
     place.write("a", "x");
     place.write(".git/info/exclude", "*.tmp2\n");
@@ -135,7 +135,7 @@ fn d2_a_work_tree_of_its_own_and_a_submodule_have_their_own_lists() {
 }
 
 #[test]
-fn d2_a_bare_repository_beside_its_work_tree_is_found_by_its_file() {
+fn d2_bare_repository_is_found() {
     let place = Place::new();
     place.git(&["init", "--quiet", "--bare", "../bare"]);
     place.git(&["init", "--quiet", "--separate-git-dir", "../data"]);
@@ -147,7 +147,7 @@ fn d2_a_bare_repository_beside_its_work_tree_is_found_by_its_file() {
 }
 
 #[test]
-fn d2_links_are_not_followed_and_a_list_that_is_a_link_is_none() {
+fn d2_links_are_not_followed() {
     let place = Place::repository();
     place.write("../outside/secret", "x");
     place.write("../list", "*\n");
@@ -158,7 +158,7 @@ fn d2_links_are_not_followed_and_a_list_that_is_a_link_is_none() {
 }
 
 #[test]
-fn d2_without_git_a_list_of_names_holds_that_a_project_can_change() {
+fn d2_without_git_fixed_names_hold() {
     let place = Place::new();
     for name in ["a", "target/b", "sub/node_modules/c", "sub/d.pyc", "build/e"] {
         place.write(name, "x");
@@ -169,7 +169,7 @@ fn d2_without_git_a_list_of_names_holds_that_a_project_can_change() {
 }
 
 #[test]
-fn d2_a_persons_own_list_holds_as_git_has_it() {
+fn d2_personal_list_holds() {
     let place = Place::repository();
     place.write("../mine", "*.bak\n");
     place.write("a.bak", "x");

@@ -61,7 +61,7 @@ fn examples(text: &str) -> Vec<Value> {
 }
 
 #[test]
-fn every_form_has_a_schema_a_section_with_an_example_and_a_flag() {
+fn forms_have_schema_and_flag() {
     let bench = Bench::folder();
     for (name, command) in FORMS {
         let section = section(name);
@@ -84,7 +84,7 @@ fn every_form_has_a_schema_a_section_with_an_example_and_a_flag() {
 }
 
 #[test]
-fn page_of_fields_is_made_from_schemas() {
+fn fields_page_comes_from_schemas() {
     let schemas = FORMS.map(|(name, _)| (name, Schema::named(name)));
     let forms: Vec<(&str, &Value)> =
         schemas.iter().map(|(name, schema)| (*name, schema.value())).collect();
@@ -102,7 +102,7 @@ fn page_of_fields_is_made_from_schemas() {
 }
 
 #[test]
-fn e7_the_state_schema_has_every_field() {
+fn e7_state_schema_is_complete() {
     let source = fs::read_to_string(checkout().join("src/runner/state/loop_state.rs")).unwrap();
     let schema = fs::read_to_string(checkout().join("schemas/loop-state.schema.json")).unwrap();
     let schema: Value = serde_json::from_str(&schema).unwrap();
@@ -121,7 +121,7 @@ fn e7_the_state_schema_has_every_field() {
 }
 
 #[test]
-fn every_field_is_described_in_its_schema() {
+fn schemas_describe_every_field() {
     fn undescribed(schema: &Value, found: &mut Vec<String>) {
         for (name, field) in schema["properties"].as_object().into_iter().flatten() {
             if field["description"].is_null() && name != "event" {
@@ -142,7 +142,7 @@ fn every_field_is_described_in_its_schema() {
 }
 
 #[test]
-fn the_check_of_a_schema_sees_what_is_wrong() {
+fn schema_check_sees_wrongs() {
     let right = json!({"version": 2, "line": null, "end": {"name": "completed", "words": "x"}});
     holds("statusline", &right);
     let problems = |change: fn(&mut Value)| {
@@ -176,7 +176,7 @@ fn status(bench: &Bench) -> Value {
 }
 
 #[test]
-fn the_status_is_in_its_form_from_the_arming_to_the_end() {
+fn status_keeps_its_form() {
     let settings = "---\nchecks:\n  - \"true\"\nnotify: \"true\"\n---\n";
     let bench = Bench::ready().settings(settings);
     assert_eq!(status(&bench)["features"][0]["loop"], Value::Null);
@@ -220,7 +220,7 @@ fn the_status_is_in_its_form_from_the_arming_to_the_end() {
 }
 
 #[test]
-fn nothing_of_the_files_within_is_in_a_form_and_no_number_is_too_large() {
+fn forms_hold_no_inner_fields() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     bench.stop("s1").run().reason();
@@ -239,7 +239,7 @@ fn nothing_of_the_files_within_is_in_a_form_and_no_number_is_too_large() {
 }
 
 #[test]
-fn every_answer_of_the_task_log_is_in_its_form() {
+fn task_log_keeps_its_form() {
     let list = "- [ ] T001 First\n  - **Verify**: `true`\n- [ ] T002 Second\n  - **Verify**: `false`\n- [ ] T003 Third\n";
     let project = Project::armed(list);
     let said = |arguments: &[&str], form: &str| {
@@ -279,7 +279,7 @@ fn every_answer_of_the_task_log_is_in_its_form() {
 }
 
 #[test]
-fn what_steers_a_loop_says_what_it_is_now() {
+fn steering_answers_say_the_state() {
     let project = Project::armed(FOUR);
     let steered = |arguments: &[&str]| {
         let said = project.spool(&[arguments, &["--json"]].concat()).json();
@@ -296,7 +296,7 @@ fn what_steers_a_loop_says_what_it_is_now() {
 }
 
 #[test]
-fn a_block_says_what_the_loop_is_now() {
+fn block_says_the_state() {
     let feature = Project::armed(FOUR);
     let blocked = feature.spool(&["block", "a key is missing", "--json"]).json();
     holds("steered", &blocked);
@@ -320,7 +320,7 @@ fn a_block_says_what_the_loop_is_now() {
 }
 
 #[test]
-fn what_a_run_would_do_is_in_its_form_and_nothing_is_started() {
+fn planned_run_starts_nothing() {
     let bench = RunnerBench::new();
     bench.agent(&says(PROMISE));
     let plan = |arguments: &str| -> Value {
@@ -356,7 +356,7 @@ fn what_a_run_would_do_is_in_its_form_and_nothing_is_started() {
 }
 
 #[test]
-fn an_iteration_is_told_in_its_form_and_in_words_within_80_columns() {
+fn iteration_fits_80_columns() {
     let bench = RunnerBench::new();
     bench.agent(&format!(
         "if [ $n = 1 ]; then\necho I made it.\necho a > made.txt\ngit add made.txt\ngit commit -qm 'Make it'\n\
@@ -390,7 +390,7 @@ fn an_iteration_is_told_in_its_form_and_in_words_within_80_columns() {
 }
 
 #[test]
-fn words_for_a_runner_are_answered_in_its_form() {
+fn runner_words_keep_their_form() {
     let bench = RunnerBench::new();
     bench.agent(&says(PROMISE));
     bench.ralph("").run().with_code(0);
@@ -416,7 +416,7 @@ fn trust_is_listed_in_its_form() {
 }
 
 #[test]
-fn a_runner_is_in_the_same_form_while_it_works_when_it_was_killed_and_at_its_end() {
+fn runner_keeps_one_form() {
     let bench = RunnerBench::new();
     let gate = bench.gate();
     bench.agent(&format!("read -r _ < \"$DESK/gate\"\necho 1 > made.txt\n{}", says(PROMISE)));
@@ -448,7 +448,7 @@ fn a_runner_is_in_the_same_form_while_it_works_when_it_was_killed_and_at_its_end
 }
 
 #[test]
-fn what_each_agent_program_can_do_is_in_its_form_and_needs_no_project() {
+fn agent_abilities_need_no_project() {
     let bench = RunnerBench::folder();
     let elsewhere = bench.beside("desk");
     let listed = bench.spool("ralph --list-harnesses --json").within(&elsewhere).run().with_code(0);

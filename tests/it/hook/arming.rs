@@ -24,7 +24,7 @@ fn refused(bench: &Bench, arguments: &str) -> Outcome {
 }
 
 #[test]
-fn the_command_arms_the_session_and_hands_the_model_a_line() {
+fn command_arms_with_one_line() {
     let bench = Bench::ready();
     let answer = bench.implement("s1", "");
     let context = answer.context();
@@ -46,7 +46,7 @@ fn the_command_arms_the_session_and_hands_the_model_a_line() {
 }
 
 #[test]
-fn flags_are_understood_with_and_without_the_equals_sign() {
+fn flags_work_with_equals_sign() {
     for (arguments, iterations, attempts, recovery) in [
         ("", 100, 5, false),
         ("--max-iterations 7", 7, 5, false),
@@ -81,7 +81,7 @@ fn e3_a_typed_limit_is_kept() {
 }
 
 #[test]
-fn a_long_list_gets_room_for_three_iterations_a_task() {
+fn long_list_gets_more_iterations() {
     let bench = Bench::project().current_feature(FEATURE).tasks(&numbered_tasks(50, 0));
     bench.implement("s1", "");
     assert_eq!(bench.read_state()["maxGlobalIterations"], 150);
@@ -112,7 +112,7 @@ fn a_bad_flag_stops_the_command() {
 }
 
 #[test]
-fn nothing_of_the_arguments_reaches_a_shell_or_a_path() {
+fn arguments_reach_no_shell_or_path() {
     for arguments in [
         "it's",
         "\"001-login\"",
@@ -134,7 +134,7 @@ fn nothing_of_the_arguments_reaches_a_shell_or_a_path() {
 }
 
 #[test]
-fn words_for_the_agent_reach_no_shell() {
+fn agent_words_reach_no_shell() {
     for arguments in ["$(touch pwned)", "`touch pwned`", "; touch pwned", "| touch pwned"] {
         let bench = Bench::ready();
         let context = bench.implement("s1", arguments).context().to_owned();
@@ -145,7 +145,7 @@ fn words_for_the_agent_reach_no_shell() {
 }
 
 #[test]
-fn without_something_to_do_nothing_is_armed() {
+fn nothing_to_do_arms_nothing() {
     let no_list = Bench::project().current_feature(FEATURE);
     for (bench, words) in [
         (Bench::folder(), "this is no spec-kit project"),
@@ -168,7 +168,7 @@ fn without_something_to_do_nothing_is_armed() {
 
 #[test]
 #[cfg_attr(windows, ignore = "its check is a program of POSIX, and there is none under Wine")]
-fn a_ticked_list_is_armed_for_its_checks() {
+fn ticked_list_arms_its_checks() {
     let checks = "---\nchecks:\n  - test -e made.txt\n---\n";
     let bench = Bench::ready().tasks(ALL_DONE).settings(checks);
     bench.implement("s1", "").context();
@@ -182,7 +182,7 @@ fn a_ticked_list_is_armed_for_its_checks() {
 }
 
 #[test]
-fn s3_a_file_that_was_meant_as_the_settings_is_named() {
+fn s3_misnamed_settings_are_named() {
     for name in ["ralph-speckit.md", "ralph-speckit.local.MD", "ralph_speckit.local.md"] {
         if cfg!(windows) && name.ends_with("MD") {
             // There it is the settings file.
@@ -200,7 +200,7 @@ fn s3_a_file_that_was_meant_as_the_settings_is_named() {
 }
 
 #[test]
-fn a_list_that_is_a_folder_is_refused() {
+fn folder_as_list_is_refused() {
     let bench = Bench::project().current_feature(FEATURE);
     fs::create_dir(bench.feature_path("tasks.md")).unwrap();
     assert!(refused(&bench, "").reason().contains("it is a folder, not a file"));
@@ -208,7 +208,7 @@ fn a_list_that_is_a_folder_is_refused() {
 
 #[test]
 #[cfg_attr(windows, ignore = "Wine 8 says that it made a link, and makes none")]
-fn a_list_that_is_no_file_of_the_project_is_refused() {
+fn foreign_list_is_refused() {
     let bench = Bench::project().current_feature(FEATURE);
     fs::write(bench.outside().join("tasks.md"), THREE_TASKS).unwrap();
     symlink(bench.outside().join("tasks.md"), bench.feature_path("tasks.md")).unwrap();
@@ -216,7 +216,7 @@ fn a_list_that_is_no_file_of_the_project_is_refused() {
 }
 
 #[test]
-fn a_session_without_a_usable_id_is_not_armed() {
+fn unusable_session_id_arms_nothing() {
     let bench = Bench::ready();
     let call = bench.command("s1", "speckit:implement", "").with("session_id", "../x");
     assert!(call.run().reason().contains("no usable id"));
@@ -233,7 +233,7 @@ fn commands_of_others_are_let_through() {
 }
 
 #[test]
-fn a_corrupt_state_file_is_kept_aside() {
+fn corrupt_state_is_kept_aside() {
     let bench = Bench::ready().raw_state("{\"phase\": \"exec");
     let answer = bench.implement("s1", "");
     let kept: Vec<_> = fs::read_dir(bench.feature_path("")).unwrap().flatten().collect();
@@ -245,7 +245,7 @@ fn a_corrupt_state_file_is_kept_aside() {
 }
 
 #[test]
-fn arming_keeps_fields_and_limits_and_starts_the_counters_anew() {
+fn arming_keeps_fields_and_resets_counters() {
     let bench = Bench::ready().state(&json!({"custom": {"a": [1]}, "phase": "tasks",
         "taskIndex": 9, "totalTasks": 9, "taskIteration": 4, "globalIteration": 77,
         "maxGlobalIterations": 60, "maxTaskIterations": 3, "awaitingApproval": true}));
@@ -268,7 +268,7 @@ fn arming_keeps_fields_and_limits_and_starts_the_counters_anew() {
 
 #[cfg(unix)]
 #[test]
-fn the_state_file_keeps_its_permissions_and_no_leftover_stays() {
+fn state_file_keeps_its_permissions() {
     let bench = Bench::ready().state(&json!({}));
     fs::set_permissions(bench.state_path(), fs::Permissions::from_mode(0o640)).unwrap();
     bench.implement("s1", "");
@@ -292,7 +292,7 @@ fn arming_again_starts_anew() {
 }
 
 #[test]
-fn t3_a_second_session_takes_no_live_loop_unforced() {
+fn t3_second_session_needs_force() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     bench.stop("s1").run().reason();
@@ -325,7 +325,7 @@ fn one_session_drives_one_feature() {
 
 #[cfg(unix)]
 #[test]
-fn an_arming_that_fails_ends_no_other_loop() {
+fn failed_arming_ends_no_loop() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     let bench = bench.feature("002-other").tasks(THREE_TASKS);
@@ -364,7 +364,7 @@ fn asking_for_the_status_changes_nothing() {
 // After a cancel.
 
 #[test]
-fn a_late_stop_does_not_bring_a_cancelled_loop_back() {
+fn late_stop_revives_no_cancelled_loop() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     bench.stop("s1").run().reason();
@@ -377,7 +377,7 @@ fn a_late_stop_does_not_bring_a_cancelled_loop_back() {
 }
 
 #[test]
-fn a_state_file_that_the_agent_writes_again_does_not_bring_it_back() {
+fn rewritten_state_revives_no_loop() {
     for armed in [true, false] {
         let bench = if armed { Bench::ready() } else { Bench::in_execution() };
         if armed {
@@ -396,7 +396,7 @@ fn a_state_file_that_the_agent_writes_again_does_not_bring_it_back() {
 }
 
 #[test]
-fn stops_under_way_do_not_undo_a_cancel() {
+fn running_stops_undo_no_cancel() {
     for _ in 0..5 {
         let bench = Bench::ready();
         bench.implement("s1", "");
@@ -413,7 +413,7 @@ fn stops_under_way_do_not_undo_a_cancel() {
 }
 
 #[test]
-fn a_loop_that_is_over_gives_its_feature_up() {
+fn ended_loop_releases_its_feature() {
     let bench = Bench::in_execution().tasks(ALL_DONE);
     bench.stop("s1").run().silent();
     let pin = bench.loops().pin(FEATURE).unwrap().unwrap();
@@ -435,7 +435,7 @@ fn an_end_that_only_the_record_has_is_an_end() {
 }
 
 #[test]
-fn a_cancel_that_broke_off_halfway_has_cancelled() {
+fn broken_off_cancel_has_cancelled() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     let path = bench.pin_path("feature-001-login").unwrap();
@@ -447,7 +447,7 @@ fn a_cancel_that_broke_off_halfway_has_cancelled() {
 }
 
 #[test]
-fn a_state_file_removed_by_hand_ends_the_loop_and_says_so() {
+fn removed_state_file_ends_aloud() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     bench.stop("s1").run().reason();
@@ -459,7 +459,7 @@ fn a_state_file_removed_by_hand_ends_the_loop_and_says_so() {
 }
 
 #[test]
-fn a_feature_behind_a_new_link_ends_the_loop_aloud() {
+fn linked_feature_ends_aloud() {
     // Each folder, the name that it gets, and where a link leads to then.
     for (folder, moved, link) in [
         (".specify/specs/001-login", ".specify/specs/002-moved", "002-moved"),
@@ -480,7 +480,7 @@ fn a_feature_behind_a_new_link_ends_the_loop_aloud() {
 }
 
 #[test]
-fn figures_that_are_gone_are_not_zero() {
+fn missing_figures_are_not_zero() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     bench.stop("s1").run().reason();
@@ -504,7 +504,7 @@ fn a_session_continues_after_its_cancel() {
 }
 
 #[test]
-fn cancel_without_a_loop_says_so_and_changes_nothing() {
+fn cancel_without_loop_says_so() {
     for (bench, arguments, words) in [
         (Bench::folder(), "", "this is no spec-kit project"),
         (Bench::project(), "", "no feature is selected"),
@@ -520,7 +520,7 @@ fn cancel_without_a_loop_says_so_and_changes_nothing() {
 }
 
 #[test]
-fn cancel_is_about_the_sessions_own_feature_before_the_current_one() {
+fn cancel_prefers_the_session_feature() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     let bench = bench.current_feature("002-other").tasks(THREE_TASKS).state(&executing(1, 3));

@@ -60,7 +60,7 @@ fn ticked_boxes_beside_are_not_named() {
 }
 
 #[test]
-fn a_part_names_what_stands_in_it() {
+fn part_names_what_stands_inside() {
     let bench = Bench::ready();
     ended(&bench, "T002", BESIDE).silent();
     let bench = Bench::ready();
@@ -151,7 +151,7 @@ fn a_flag_outranks_the_settings_here() {
 }
 
 #[test]
-fn a_named_optional_task_is_the_loop() {
+fn named_optional_task_is_looped() {
     let bench = Bench::ready().tasks(BESIDE);
     let armed = bench.implement("s1", "T004");
     assert!(armed.context().contains("Only these tasks: T004."), "{armed}");

@@ -31,7 +31,7 @@ fn compacted(bench: &Bench) -> String {
 }
 
 #[test]
-fn an_ordinary_stop_with_fifty_tasks_is_three_lines_and_a_third_of_what_it_was() {
+fn ordinary_stop_is_three_lines() {
     let bench = Bench::project().current_feature(FEATURE).tasks(&numbered_tasks(50, 0));
     bench.implement("s1", "");
     let mut sum = 0;
@@ -72,7 +72,7 @@ fn an_ordinary_stop_with_fifty_tasks_is_three_lines_and_a_third_of_what_it_was()
 }
 
 #[test]
-fn an_agent_that_has_not_read_the_command_gets_the_whole_contract_first() {
+fn unread_command_gets_the_contract() {
     let bench = Bench::in_execution();
     bench.transcript("s1").tool("Edit");
     let first = bench.stop("s1").run();
@@ -81,7 +81,7 @@ fn an_agent_that_has_not_read_the_command_gets_the_whole_contract_first() {
 }
 
 #[test]
-fn an_agent_that_does_nothing_is_told_so_and_then_that_the_next_time_is_the_last() {
+fn idle_agent_hears_the_last_warning() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     assert!(!busy(&bench, "one").contains("did nothing"));
@@ -99,7 +99,7 @@ fn an_agent_that_does_nothing_is_told_so_and_then_that_the_next_time_is_the_last
 }
 
 #[test]
-fn an_agent_that_gets_no_further_is_told_so_until_the_last_time() {
+fn stuck_agent_is_told_to_the_end() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     let mut reasons = Vec::new();
@@ -130,7 +130,7 @@ fn an_agent_that_gets_no_further_is_told_so_until_the_last_time() {
 }
 
 #[test]
-fn a_claim_that_is_made_again_is_answered_with_how_often_it_was_refused() {
+fn repeated_claim_counts_its_refusals() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     let first = busy(&bench, SIGNAL);
@@ -140,7 +140,7 @@ fn a_claim_that_is_made_again_is_answered_with_how_often_it_was_refused() {
 }
 
 #[test]
-fn output_of_a_check_that_fails_again_in_the_same_way_is_not_shown_whole_again() {
+fn same_failure_is_shown_once() {
     let bench = Bench::project().current_feature(FEATURE).tasks("- [ ] T001 a\n");
     let bench = bench.settings("---\nchecks: ['seq 1 900; false']\n---\n");
     bench.implement("s1", "");
@@ -153,7 +153,7 @@ fn output_of_a_check_that_fails_again_in_the_same_way_is_not_shown_whole_again()
 }
 
 #[test]
-fn a_compaction_brings_the_whole_contract_back() {
+fn compaction_brings_the_contract_back() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     let start = compacted(&bench);
@@ -177,7 +177,7 @@ fn a_compaction_brings_the_whole_contract_back() {
 }
 
 #[test]
-fn t9_the_continuation_carries_the_task_whole() {
+fn t9_continuation_carries_the_task() {
     let line = "Write a parser for the configuration language, with a test for each rule.\n";
     let task = line.repeat(27);
     let task = task.trim();
@@ -233,7 +233,7 @@ fn shown(bench: &Bench, words: &str) -> (String, String, usize) {
 }
 
 #[test]
-fn a_stop_with_more_context_takes_four_lines_of_a_narrow_terminal_at_every_iteration() {
+fn context_stop_takes_four_narrow_lines() {
     let feature = "012-real-time-chat-system";
     let bench = Bench::project().current_feature(feature).tasks(&numbered_tasks(50, 0));
     bench.implement("s1", "");
@@ -256,7 +256,7 @@ fn a_stop_with_more_context_takes_four_lines_of_a_narrow_terminal_at_every_itera
 }
 
 #[test]
-fn a_refused_claim_takes_four_lines_of_a_narrow_terminal_as_well() {
+fn refused_claim_takes_four_narrow_lines() {
     let feature = "012-real-time-chat-system";
     let bench = Bench::project().current_feature(feature).tasks(&numbered_tasks(50, 0));
     bench.implement("s1", "");
@@ -276,7 +276,7 @@ fn a_refused_claim_takes_four_lines_of_a_narrow_terminal_as_well() {
 }
 
 #[test]
-fn an_agent_that_gets_no_further_takes_few_lines_until_its_last_warning() {
+fn stuck_agent_takes_few_lines() {
     let bench = Bench::project().current_feature(FEATURE).tasks(&numbered_tasks(50, 12));
     bench.implement("s1", "");
     for number in 1..=10 {
@@ -289,7 +289,7 @@ fn an_agent_that_gets_no_further_takes_few_lines_until_its_last_warning() {
 }
 
 #[test]
-fn e2_every_continuation_has_instruction_and_rule() {
+fn e2_continuations_carry_instruction_and_rule() {
     for command in ["ralph-loop", "ulw-loop"] {
         let bench = Bench::project();
         bench.command("s1", &format!("speckit:{command}"), "\"Write a parser\"").run();

@@ -31,7 +31,7 @@ fn refused(bench: &Bench, arguments: &str) -> String {
 }
 
 #[test]
-fn an_open_checklist_stops_the_command_before_anything_is_armed() {
+fn open_checklist_stops_the_command() {
     let half = TEMPLATE.replacen("- [ ]", "- [x]", 2).replacen("- [ ]", "- [X]", 1);
     let done = REQUIREMENTS.replace("- [ ]", "- [x]");
     let bench = with_checklists(&[
@@ -53,7 +53,7 @@ fn an_open_checklist_stops_the_command_before_anything_is_armed() {
 }
 
 #[test]
-fn a_person_continues_with_open_checklists_and_the_agent_is_told_not_to_ask() {
+fn person_continues_with_open_checklists() {
     let bench = with_checklists(&[("requirements.md", REQUIREMENTS)]);
     let answer = bench.implement("s1", "--ignore-checklists");
     let context = answer.context();
@@ -68,7 +68,7 @@ fn a_person_continues_with_open_checklists_and_the_agent_is_told_not_to_ask() {
 }
 
 #[test]
-fn no_agent_decides_that_checklists_stay_open() {
+fn no_agent_decides_on_checklists() {
     let bench = with_checklists(&[("requirements.md", REQUIREMENTS)]);
     let before = bench.everything();
     let mut start = bench.spool();
@@ -79,7 +79,7 @@ fn no_agent_decides_that_checklists_stay_open() {
 }
 
 #[test]
-fn checklists_that_are_done_or_missing_ask_nothing() {
+fn done_checklists_ask_nothing() {
     let done = REQUIREMENTS.replace("- [ ]", "- [x]");
     for bench in [
         with_checklists(&[]),
@@ -96,7 +96,7 @@ fn checklists_that_are_done_or_missing_ask_nothing() {
 }
 
 #[test]
-fn a_checklist_that_cannot_be_read_counts_as_open_and_is_named() {
+fn unreadable_checklist_counts_as_open() {
     let large = "- [x] done\n".repeat(50_000);
     let bench = with_checklists(&[("large.md", &large)]);
     fs::create_dir(bench.feature_path("checklists/folder.md")).unwrap();
@@ -124,7 +124,7 @@ fn a_checklist_that_cannot_be_read_counts_as_open_and_is_named() {
 }
 
 #[test]
-fn a_long_table_is_cut_and_names_steer_no_terminal() {
+fn long_table_is_cut_safely() {
     let names: Vec<String> = (0..15).map(|number| format!("{number:02}\u{1b}[31m.md")).collect();
     let files: Vec<_> =
         names.iter().map(|name| (name.as_str(), "- [x] one\r\n\t- [ ] two")).collect();
@@ -134,7 +134,7 @@ fn a_long_table_is_cut_and_names_steer_no_terminal() {
 }
 
 #[test]
-fn an_example_in_a_fence_is_no_item() {
+fn fenced_example_is_no_item() {
     let fenced = include_str!("../../fixtures/spec-kit/checklist-example-in-a-fence.md");
     let commented = "- [x] CHK001 Seen\n\n<!--\n- [ ] CHK002 Not yet\n-->\n";
     let bench = with_checklists(&[("fenced.md", fenced), ("commented.md", commented)]);

@@ -22,7 +22,7 @@ fn runs(bench: &Bench) -> String {
 }
 
 #[test]
-fn a_check_that_passed_before_a_later_one_changed_a_file_runs_once_more() {
+fn checks_rerun_after_a_later_change() {
     let bench = done(
         "  - echo one >> ../runs\n  - echo two >> ../runs; echo x >> src/made\n  - echo three >> ../runs\n",
     );
@@ -32,7 +32,7 @@ fn a_check_that_passed_before_a_later_one_changed_a_file_runs_once_more() {
 }
 
 #[test]
-fn what_the_last_check_changed_is_seen_by_all_others() {
+fn last_change_is_seen_by_all() {
     let bench = done(
         "  - echo one >> ../runs; test ! -e src/made\n  - echo two >> ../runs\n  - echo x >> src/made\n",
     );
@@ -49,7 +49,7 @@ fn checks_that_change_nothing_run_once() {
 }
 
 #[test]
-fn r17_an_end_between_stops_says_it() {
+fn r17_end_between_stops_says_it() {
     let said = |bench: &Bench, arguments: &[&str]| {
         let ran = bench.spool().args(arguments).env("CLAUDE_CODE_SESSION_ID", "s1").finish();
         assert!(ran.status.success(), "{ran:?}");
@@ -67,4 +67,20 @@ fn r17_an_end_between_stops_says_it() {
         }
         assert_eq!(runs(&bench), "");
     }
+}
+
+#[test]
+fn work_after_a_failed_command_is_seen() {
+    let tasks = "# Tasks\n\n- [ ] T001 Write a.sh\n- [ ] T002 Write b.sh\n  - Verify: `sh b.sh`\n";
+    let bench = Bench::ready().tasks(tasks);
+    bench.implement("s1", "").context();
+    bench.write("a.sh", "true\n");
+    bench.write_tasks(&tasks.replace("[ ]", "[x]"));
+    bench.transcript("s1").tool("Edit");
+    let stop = bench.stop("s1").run();
+    assert!(stop.reason().contains("sh b.sh"), "{stop}");
+    bench.write("b.sh", "true\n");
+    bench.transcript("s1").tool("Write");
+    let done = bench.stop("s1").by_plugin().held().run();
+    assert!(done.message().contains("Proved: 1 by a command, 1 by files"), "{done}");
 }

@@ -27,7 +27,7 @@ fn clears(bench: &Bench, session: &str) -> Outcome {
 }
 
 #[test]
-fn the_loop_goes_on_in_the_next_session() {
+fn next_session_continues_the_loop() {
     // Also where the list still has the session before.
     for listed in ["s2", "s1"] {
         let bench = Bench::ready();
@@ -49,7 +49,7 @@ fn the_loop_goes_on_in_the_next_session() {
 }
 
 #[test]
-fn a_paused_loop_says_how_it_goes_on() {
+fn paused_loop_says_its_continuation() {
     let bench = Bench::ready();
     lists(&bench, "s1");
     in_client(&bench, bench.command("s1", "speckit:implement", ""), "s1").context();

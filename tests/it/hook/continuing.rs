@@ -34,7 +34,7 @@ fn is_block(stop: &Outcome) {
 }
 
 #[test]
-fn a_client_that_is_known_to_take_more_context_gets_it_instead_of_a_block() {
+fn known_client_gets_more_context() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     let stop = stop_by(&bench, NEW).run();
@@ -45,7 +45,7 @@ fn a_client_that_is_known_to_take_more_context_gets_it_instead_of_a_block() {
 }
 
 #[test]
-fn whoever_is_not_known_for_certain_is_blocked() {
+fn uncertain_client_is_blocked() {
     let others = [
         OLD,
         "claude-code_2-1-162_harness",
@@ -75,7 +75,7 @@ fn whoever_is_not_known_for_certain_is_blocked() {
 }
 
 #[test]
-fn an_event_that_comes_late_is_answered_with_a_block() {
+fn late_event_is_blocked() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     let call = stop_by(&bench, NEW).variable("CLAUDE_PROJECT_DIR", bench.root.to_str().unwrap());
@@ -104,7 +104,7 @@ fn a_turn_that_failed_changes_nothing() {
 }
 
 #[test]
-fn the_settings_choose_by_hand_but_never_what_ends_the_turn_for_certain() {
+fn settings_cannot_choose_the_ending_form() {
     let run = |word: &str, client: &str| {
         let bench = Bench::ready();
         bench.implement("s1", "");
@@ -120,7 +120,7 @@ fn the_settings_choose_by_hand_but_never_what_ends_the_turn_for_certain() {
 }
 
 #[test]
-fn a_task_loop_and_a_broken_state_are_answered_in_the_same_form() {
+fn task_loops_answer_alike() {
     let bench = Bench::project();
     bench.command("s1", "speckit:ralph-loop", "\"Make it\"").run();
     assert!(context(&stop_by(&bench, NEW).run()).ends_with("Original task: Make it"));

@@ -45,7 +45,7 @@ fn words(bench: &Bench) -> String {
 }
 
 #[test]
-fn it_is_asked_for_when_all_is_ticked_and_a_run_that_changes_nothing_has_passed() {
+fn unchanged_run_after_ticks_passes() {
     let bench = armed();
     assert!(!asks(&bench));
     bench.write_tasks(ALL_DONE);
@@ -61,7 +61,7 @@ fn it_is_asked_for_when_all_is_ticked_and_a_run_that_changes_nothing_has_passed(
 }
 
 #[test]
-fn tasks_that_it_appends_continue_the_loop_and_the_second_round_is_the_last() {
+fn second_converge_round_is_last() {
     let bench = armed();
     bench.write_tasks(ALL_DONE);
     assert!(asks(&bench));
@@ -88,7 +88,7 @@ fn tasks_that_it_appends_continue_the_loop_and_the_second_round_is_the_last() {
 }
 
 #[test]
-fn a_check_that_fails_comes_first_and_a_run_that_was_not_asked_for_counts_for_nothing() {
+fn failing_check_comes_before_converge() {
     let bench = armed();
     fs::remove_file(bench.path("built")).unwrap();
     bench.write_tasks(ALL_DONE);
@@ -101,7 +101,7 @@ fn a_check_that_fails_comes_first_and_a_run_that_was_not_asked_for_counts_for_no
 }
 
 #[test]
-fn the_agents_word_counts_once_it_is_asked_for_and_not_before() {
+fn word_counts_only_once_asked() {
     let bench = armed();
     let spool = || Said::of(bench.spool().args(["task", "hook", "/speckit.converge"]));
     bench.stop("s1").run().reason();
@@ -119,7 +119,7 @@ fn the_agents_word_counts_once_it_is_asked_for_and_not_before() {
 }
 
 #[test]
-fn a_command_that_never_runs_ends_the_loop_by_the_usual_guards_with_its_name() {
+fn unrun_command_ends_by_guards() {
     let bench = armed();
     bench.transcript("s1").user("begin");
     bench.write_tasks(ALL_DONE);
@@ -142,7 +142,7 @@ fn a_command_that_never_runs_ends_the_loop_by_the_usual_guards_with_its_name() {
 }
 
 #[test]
-fn what_was_armed_holds_and_a_project_without_the_command_is_refused_by_its_files() {
+fn armed_converge_holds() {
     let bench = armed();
     bench.write(".claude/ralph-speckit.local.md", "---\nconverge: false\n---\n");
     bench.write_tasks(ALL_DONE);

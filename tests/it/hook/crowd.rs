@@ -43,7 +43,7 @@ fn is_exact(bench: &Bench, session: &str, answers: &[Outcome]) {
 }
 
 #[test]
-fn sixty_hooks_of_ten_sessions_with_a_feature_each() {
+fn sixty_hooks_of_ten_features() {
     let mut bench = Bench::project();
     for number in 0..SESSIONS {
         let name = format!("{number:03}-feature");
@@ -56,7 +56,7 @@ fn sixty_hooks_of_ten_sessions_with_a_feature_each() {
 }
 
 #[test]
-fn sixty_hooks_of_ten_sessions_at_one_feature_that_nobody_armed() {
+fn sixty_hooks_at_one_unarmed_feature() {
     let bench = Bench::in_execution();
     let answers = all_at_once(&bench);
     assert_eq!(bench.loops().sessions().len(), 1, "one session has taken it");
@@ -76,7 +76,7 @@ fn sixty_hooks_of_ten_sessions_at_one_feature_that_nobody_armed() {
 }
 
 #[test]
-fn sessions_side_by_side_keep_their_counts_apart() {
+fn parallel_sessions_count_apart() {
     let mut bench = Bench::project();
     for number in 0..SESSIONS {
         let name = format!("{number:03}-feature");

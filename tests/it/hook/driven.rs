@@ -7,7 +7,7 @@ use ralph_speckit::world::RUNNER;
 use std::process::{self, Command};
 
 #[test]
-fn s5_a_variable_alone_does_not_switch_the_hook_off() {
+fn s5_variable_alone_keeps_the_hook() {
     let mut gone = Command::new("true").spawn().unwrap();
     gone.ended();
     // The first process of the system, a process that has started the hook and is no runner, and none.

@@ -45,7 +45,7 @@ fn armed(bench: &Bench, session: &str) -> String {
 }
 
 #[test]
-fn git_shows_the_work_and_none_of_the_loops_files() {
+fn git_shows_only_the_work() {
     let bench = committed();
     fs::write(exclude(&bench), "# mine, without an end").unwrap();
     assert!(armed(&bench, "s1").contains(TOLD));
@@ -57,7 +57,7 @@ fn git_shows_the_work_and_none_of_the_loops_files() {
 }
 
 #[test]
-fn a_linked_work_tree_uses_the_list_of_its_repository() {
+fn linked_tree_uses_repository_list() {
     let bench = committed();
     let main = bench.outside();
     fs::rename(bench.root.join(".git"), main.join("data")).unwrap();
@@ -75,7 +75,7 @@ fn a_linked_work_tree_uses_the_list_of_its_repository() {
 }
 
 #[test]
-fn a_repository_that_the_projects_files_merely_name_is_left_alone() {
+fn named_repository_is_left_alone() {
     let bench = committed();
     let other = bench.outside().join("other");
     fs::rename(bench.root.join(".git"), &other).unwrap();
@@ -90,7 +90,7 @@ fn a_repository_that_the_projects_files_merely_name_is_left_alone() {
 }
 
 #[test]
-fn files_that_are_tracked_or_ignored_are_left_as_they_are() {
+fn tracked_or_ignored_files_stay() {
     let bench = committed();
     fs::write(bench.feature_path(".progress.md"), "ours\n").unwrap();
     bench.commit("the notes too");
@@ -112,7 +112,7 @@ fn without_a_repository_nothing_is_said() {
 }
 
 #[test]
-fn nothing_that_lies_in_the_way_refuses_the_arming() {
+fn obstacles_never_refuse_the_arming() {
     let in_the_way: [&Obstacle; 5] = [
         &|exclude, _| fs::remove_file(exclude).and_then(|()| fs::create_dir(exclude)).unwrap(),
         &|exclude, outside| {
@@ -145,7 +145,7 @@ fn nothing_that_lies_in_the_way_refuses_the_arming() {
 
 #[cfg(unix)]
 #[test]
-fn a_list_that_cannot_be_written_stays() {
+fn unwritable_list_stays() {
     let bench = committed();
     let info = exclude(&bench).parent().unwrap().to_owned();
     fs::set_permissions(&info, fs::Permissions::from_mode(0o500)).unwrap();

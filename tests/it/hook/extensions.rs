@@ -49,7 +49,7 @@ fn asked(bench: &Bench) -> String {
 }
 
 #[test]
-fn what_an_extension_only_offers_is_asked_of_nobody() {
+fn optional_hooks_are_not_demanded() {
     let bench = Bench::ready().file(FILE, REAL);
     let answer = bench.implement("s1", "");
     assert!(!answer.context().contains("xtension"), "{answer}");
@@ -58,7 +58,7 @@ fn what_an_extension_only_offers_is_asked_of_nobody() {
 }
 
 #[test]
-fn the_status_names_the_hooks_that_still_have_to_run() {
+fn status_names_hooks_to_run() {
     let bench = armed(&mandatory(&["before_implement", "after_implement"]));
     let status = || String::from_utf8(bench.spool().arg("status").finish().stdout).unwrap();
     let (before, after) = ("before the first task /", "after the last one /speckit-git-commit");
@@ -82,7 +82,7 @@ fn the_status_names_the_hooks_that_still_have_to_run() {
 }
 
 #[test]
-fn a_list_that_is_done_is_not_done_before_the_mandatory_hook_after_it_has_run() {
+fn mandatory_hook_completes_a_list() {
     let bench = Bench::ready().file(FILE, &mandatory(&["after_implement"]));
     let answer = bench.implement("s1", "");
     let wanted = "Extension hooks of spec-kit that must run: after the last one /speckit-git-commit. Run each yourself";
@@ -107,7 +107,7 @@ fn a_list_that_is_done_is_not_done_before_the_mandatory_hook_after_it_has_run() 
 }
 
 #[test]
-fn a_hook_before_the_work_is_asked_for_from_the_first_stop_on_until_it_has_run() {
+fn before_hook_is_asked_until_run() {
     let bench = armed(&mandatory(&["before_implement"]));
     assert_eq!(asked(&bench), "/speckit-git-commit");
     runs(&bench, "speckit-git-validate");
@@ -119,7 +119,7 @@ fn a_hook_before_the_work_is_asked_for_from_the_first_stop_on_until_it_has_run()
 }
 
 #[test]
-fn one_command_before_and_after_the_work_runs_twice_and_too_early_does_not_count() {
+fn one_command_twice_counts_twice() {
     let bench = armed(&mandatory(&["before_implement", "after_implement"]));
     runs(&bench, "speckit-git-commit");
     runs(&bench, "speckit-git-commit");
@@ -142,7 +142,7 @@ fn one_command_before_and_after_the_work_runs_twice_and_too_early_does_not_count
 }
 
 #[test]
-fn the_agents_word_counts_where_the_transcript_shows_no_run() {
+fn word_replaces_an_unseen_run() {
     let bench = armed(&mandatory(&["after_implement"]));
     let spool = |arguments: &[&str]| Said::of(bench.spool().args(["task", "hook"]).args(arguments));
     bench.stop("s1").run().reason();
@@ -171,7 +171,7 @@ fn the_agents_word_counts_where_the_transcript_shows_no_run() {
 }
 
 #[test]
-fn what_was_armed_holds_whatever_becomes_of_the_file() {
+fn armed_hooks_hold() {
     let bench = armed(&mandatory(&["after_implement"]));
     bench.write(FILE, REAL);
     bench.write_tasks(ALL_DONE);
@@ -183,7 +183,7 @@ fn what_was_armed_holds_whatever_becomes_of_the_file() {
 }
 
 #[test]
-fn a_hook_that_never_runs_ends_the_loop_by_the_usual_guards_and_not_as_completed() {
+fn unrun_hook_ends_by_guards() {
     let bench = armed(&mandatory(&["after_implement"]));
     bench.transcript("s1").user("begin");
     bench.write_tasks(ALL_DONE);
@@ -212,7 +212,7 @@ fn a_hook_that_never_runs_ends_the_loop_by_the_usual_guards_and_not_as_completed
 }
 
 #[test]
-fn a_check_that_fails_to_the_end_is_named_and_the_agent_is_sent_to_it_and_not_to_the_list() {
+fn failing_check_is_named_over_list() {
     let bench = Bench::ready().settings("---\nchecks:\n  - test -e built\n---\n");
     bench.implement("s1", "--max-iterations 3").context();
     bench.transcript("s1").user("begin");
@@ -230,7 +230,7 @@ fn a_check_that_fails_to_the_end_is_named_and_the_agent_is_sent_to_it_and_not_to
 }
 
 #[test]
-fn checks_run_when_the_hooks_have_run() {
+fn checks_follow_the_hooks() {
     let bench = Bench::ready()
         .file(FILE, &mandatory(&["after_implement"]))
         .settings("---\nchecks:\n  - touch checked\n---\n");
@@ -244,7 +244,7 @@ fn checks_run_when_the_hooks_have_run() {
 }
 
 #[test]
-fn the_rules_of_the_template_say_which_hooks_are_mandatory() {
+fn template_rules_name_mandatory_hooks() {
     let hook = |more: &str| format!("hooks:\n  after_implement:\n  - command: speckit.x.y\n{more}");
     for (file, due) in [
         (hook("    optional: false\n"), true),
@@ -268,7 +268,7 @@ fn the_rules_of_the_template_say_which_hooks_are_mandatory() {
 }
 
 #[test]
-fn what_is_not_understood_is_named_and_never_left_out_silently() {
+fn misunderstood_hooks_are_named() {
     let event = |value: &str| format!("hooks:\n  before_implement: {value}\n");
     let entry = |command: &str| event(&format!("\n  - command: {command}\n    optional: false"));
     for (file, words) in [
@@ -316,7 +316,7 @@ fn an_agent_arms_no_hooks() {
 }
 
 #[test]
-fn a_run_that_the_transcript_shows_late_is_waited_for() {
+fn late_shown_run_is_awaited() {
     let bench = armed(&mandatory(&["after_implement"]));
     bench.write_tasks(ALL_DONE);
     let stop = bench.stop("s1").saying("All is well.").with_stopped_clocks().start();

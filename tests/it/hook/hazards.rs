@@ -83,7 +83,7 @@ fn said_about(place: impl Fn(&Bench) -> std::path::PathBuf, start: impl Fn() -> 
 
 #[cfg(unix)]
 #[test]
-fn in_the_place_of_the_state_file() {
+fn in_place_of_state_file() {
     insta::assert_snapshot!(said_about(Bench::state_path, Bench::in_execution), @r"
     a pipe: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: it is a pipe, not a file
     a socket: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: it is a socket, not a file
@@ -102,7 +102,7 @@ fn in_the_place_of_the_state_file() {
 
 #[cfg(unix)]
 #[test]
-fn in_the_place_of_the_task_list() {
+fn in_place_of_task_list() {
     let place = |bench: &Bench| bench.feature_path("tasks.md");
     insta::assert_snapshot!(said_about(place, Bench::in_execution), @r"
     a pipe: block: ERROR: Corrupt task list at PROJECT/.specify/specs/001-login/tasks.md | Problem: it is a pipe, not a file
@@ -142,7 +142,7 @@ fn in_the_place_of_the_settings() {
 
 #[cfg(unix)]
 #[test]
-fn in_the_place_of_the_file_that_names_the_feature() {
+fn in_place_of_feature_name() {
     let place = |bench: &Bench| bench.path(".specify/.current-feature");
     insta::assert_snapshot!(said_about(place, Bench::in_execution), @r"
     a pipe: silent | `PROJECT/.specify/.current-feature` does not name a feature: it is a pipe, not a file
@@ -177,7 +177,7 @@ fn in_the_place_of_the_file_that_names_the_feature() {
 
 #[cfg(unix)]
 #[test]
-fn in_the_place_of_the_features_folder() {
+fn in_place_of_features_folder() {
     let place = |bench: &Bench| bench.feature_path("").components().collect();
     insta::assert_snapshot!(said_about(place, Bench::in_execution), @r"
     a pipe: silent | there is no folder for feature `001-login` in `.specify/specs` or `specs`
@@ -225,7 +225,7 @@ fn going() -> Bench {
 
 #[cfg(unix)]
 #[test]
-fn in_the_place_of_the_loops_record() {
+fn in_place_of_loop_record() {
     let place = |bench: &Bench| bench.path(".claude/ralph/s1/loop.json");
     insta::assert_snapshot!(said_about(place, going), @r"
     a pipe: block: Continue feature: 001-login (Task 2/3, Iter 2)
@@ -320,7 +320,7 @@ fn in_the_place_of_a_lock() {
 
 #[cfg(unix)]
 #[test]
-fn in_the_place_of_the_folders_for_notes() {
+fn in_place_of_notes_folders() {
     let place = |bench: &Bench| bench.path(".claude");
     insta::assert_snapshot!(said_about(place, Bench::in_execution), @r"
     a pipe: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it is not a folder. Fix that; the loop continues with your next prompt.

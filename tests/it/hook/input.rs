@@ -11,7 +11,7 @@ use std::time::Duration;
 const LATE: Duration = Duration::from_millis(400);
 
 #[test]
-fn input_that_is_no_event_is_answered_with_silence() {
+fn other_input_gets_silence() {
     let bench = Bench::in_execution();
     let deep = |open: &str, close: &str| open.repeat(100_000) + &close.repeat(100_000);
     let inputs: [Vec<u8>; 16] = [
@@ -40,7 +40,7 @@ fn input_that_is_no_event_is_answered_with_silence() {
 }
 
 #[test]
-fn an_event_with_fields_of_other_types_is_read_as_far_as_it_goes() {
+fn mistyped_events_are_read_partly() {
     let bench = Bench::in_execution();
     for (field, value) in [
         ("stop_hook_active", json!("true")),
@@ -64,13 +64,13 @@ fn an_event_with_fields_of_other_types_is_read_as_far_as_it_goes() {
 }
 
 #[test]
-fn an_event_without_a_name_is_a_stop() {
+fn nameless_event_is_a_stop() {
     let bench = Bench::in_execution();
     bench.stop("s1").without("hook_event_name").run().reason();
 }
 
 #[test]
-fn other_events_and_subagents_are_let_through() {
+fn other_events_pass_through() {
     for name in ["SubagentStop", "PreToolUse", "SessionEnd", "stop", "\u{1b}[2J"] {
         let bench = Bench::in_execution();
         assert!(bench.event(name, "s1").run().silent().log.is_empty(), "{name}");
@@ -83,7 +83,7 @@ fn other_events_and_subagents_are_let_through() {
 }
 
 #[test]
-fn a_caller_that_never_closes_its_end_is_answered() {
+fn unclosed_input_is_answered() {
     let bench = Bench::in_execution();
     bench.stop("s1").left_open().run().reason();
     // Nothing at all, and half an event.
@@ -92,13 +92,13 @@ fn a_caller_that_never_closes_its_end_is_answered() {
 }
 
 #[test]
-fn a_caller_that_is_late_on_a_busy_machine_is_answered() {
+fn late_caller_is_answered() {
     let bench = Bench::in_execution();
     bench.stop("s1").waiting(LONG, LONG).late_by(LATE).run().reason();
 }
 
 #[test]
-fn a_stop_whose_event_does_not_come_in_time_ends_no_loop() {
+fn late_stop_event_ends_nothing() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     let root = bench.root.to_str().unwrap();
@@ -135,7 +135,7 @@ fn a_stop_whose_event_does_not_come_in_time_ends_no_loop() {
 }
 
 #[test]
-fn a_command_that_does_not_come_in_time_is_not_taken_for_one_that_armed_a_loop() {
+fn late_command_armed_nothing() {
     let bench = Bench::ready();
     let command = |bytes: &str| {
         let command = bench.command("s1", "speckit:implement", "").with_bytes(bytes).left_open();
@@ -152,7 +152,7 @@ fn a_command_that_does_not_come_in_time_is_not_taken_for_one_that_armed_a_loop()
 }
 
 #[test]
-fn nfr_1_all_that_can_keep_it_waiting_at_once_does_not_keep_it() {
+fn nfr_1_combined_waits_keep_nothing() {
     // The caller never closes its end, the state is half written and dated in the future, and
     // nobody has armed the loop, so the files are looked at before and after it is claimed.
     let bench = Bench::ready();
@@ -175,7 +175,7 @@ fn nfr_1_all_that_can_keep_it_waiting_at_once_does_not_keep_it() {
 }
 
 #[test]
-fn files_that_are_dated_in_the_future_are_read_like_others() {
+fn future_files_are_read_alike() {
     let bench = Bench::in_execution().settings("---\nenabled: true\n---\n");
     bench.transcript("s1").tool("Edit");
     for (path, _) in bench.everything() {
@@ -192,7 +192,7 @@ fn files_that_are_dated_in_the_future_are_read_like_others() {
 }
 
 #[test]
-fn a_list_that_is_half_written_is_not_done() {
+fn half_written_list_is_not_done() {
     let bench = Bench::in_execution();
     bench.stop("s1").run().reason();
     // As far as it is written, everything is ticked.
@@ -215,7 +215,7 @@ fn a_huge_event_is_answered() {
 }
 
 #[test]
-fn a_feature_name_is_data_to_be_checked() {
+fn feature_name_is_checked() {
     for name in [
         "..",
         "../../etc",
@@ -244,7 +244,7 @@ fn a_feature_name_is_data_to_be_checked() {
 }
 
 #[test]
-fn a_feature_folder_outside_of_the_project_is_not_followed() {
+fn outside_feature_folder_is_not_followed() {
     let bench = Bench::project();
     let outside = bench.outside();
     fs::write(outside.join("tasks.md"), THREE_TASKS).unwrap();
@@ -272,7 +272,7 @@ fn an_older_plugin_is_told() {
 }
 
 #[test]
-fn escape_codes_in_the_files_do_not_reach_a_terminal() {
+fn file_escape_codes_stay_inside() {
     let bench = Bench::project().current_feature(FEATURE);
     bench.write_tasks("- [ ] T001 \u{1b}[31mred\u{7}\n- [ ] **\u{1b}]0;x\u{7}** b\n");
     let bench = bench.raw_state("{\"phase\":\u{1b}[31m\"execution\"}");
@@ -283,7 +283,7 @@ fn escape_codes_in_the_files_do_not_reach_a_terminal() {
 
 #[cfg(unix)]
 #[test]
-fn notes_that_cannot_be_written_let_the_agent_stop_and_say_so() {
+fn unwritable_notes_let_the_agent_stop() {
     let bench = Bench::in_execution().file(".claude/settings.json", "{}");
     let read_only = bench.path(".claude");
     let call = bench.stop("s1");
@@ -298,7 +298,7 @@ fn notes_that_cannot_be_written_let_the_agent_stop_and_say_so() {
 
 #[cfg(unix)]
 #[test]
-fn a_loop_whose_folder_becomes_read_only_lets_the_agent_stop() {
+fn read_only_folder_lets_agents_stop() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     let record = bench.record_path("s1");

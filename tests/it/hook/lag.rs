@@ -40,7 +40,7 @@ fn stop(bench: &Bench) -> crate::hook::support::Running {
 }
 
 #[test]
-fn calls_that_the_transcript_shows_late_are_waited_for_before_a_loop_ends() {
+fn late_calls_delay_the_end() {
     for bench in benches() {
         stop(&bench).finish().reason();
         let second = world::now().millis();
@@ -60,7 +60,7 @@ fn calls_that_the_transcript_shows_late_are_waited_for_before_a_loop_ends() {
 }
 
 #[test]
-fn a_transcript_that_stays_behind_does_not_say_that_nothing_was_done() {
+fn late_transcript_proves_no_idleness() {
     for bench in benches() {
         for round in 0..6 {
             std::fs::write(bench.root.join("worked"), format!("{round}")).unwrap();
@@ -73,7 +73,7 @@ fn a_transcript_that_stays_behind_does_not_say_that_nothing_was_done() {
 }
 
 #[test]
-fn an_agent_that_only_talks_is_not_held_by_a_transcript_that_stays_behind() {
+fn talking_agent_waits_for_no_transcript() {
     for bench in benches() {
         stop(&bench).finish().reason();
         stop(&bench).finish().reason();
@@ -83,7 +83,7 @@ fn an_agent_that_only_talks_is_not_held_by_a_transcript_that_stays_behind() {
 }
 
 #[test]
-fn an_agent_that_only_talks_is_stopped_when_the_transcript_has_it_all() {
+fn talking_agent_stops_with_full_transcript() {
     for bench in benches() {
         for _ in 0..2 {
             words(&bench, world::now().millis());

@@ -18,7 +18,7 @@ fn armed(arguments: &str) -> Bench {
 }
 
 #[test]
-fn exactly_the_last_iteration_is_asked_for_a_handoff_and_the_loop_ends_where_it_always_did() {
+fn last_iteration_writes_the_handoff() {
     let bench = armed("--max-iterations 4");
     for done in 1..=2 {
         let stop = works(&bench, done);
@@ -39,14 +39,14 @@ fn exactly_the_last_iteration_is_asked_for_a_handoff_and_the_loop_ends_where_it_
 }
 
 #[test]
-fn work_that_is_done_in_the_last_iteration_is_done() {
+fn last_iteration_work_is_done() {
     let bench = armed("--max-iterations 2");
     assert!(works(&bench, 3).reason().contains(ASKED));
     works(&bench, 9).silent();
 }
 
 #[test]
-fn a_newer_client_gets_it_in_one_sentence() {
+fn newer_client_gets_one_sentence() {
     let bench = armed("--max-iterations 2");
     bench.transcript("s1").tool("Edit");
     let call = bench.stop("s1").by_plugin().held().saying("One more.");
@@ -58,7 +58,7 @@ fn a_newer_client_gets_it_in_one_sentence() {
 }
 
 #[test]
-fn the_setting_switches_it_off_and_a_broken_state_is_asked_for_its_repair_only() {
+fn setting_switches_handoff_off() {
     let bench = Bench::project().current_feature(FEATURE).tasks(&numbered_tasks(9, 0));
     let bench = bench.settings("---\nlanding: false\n---\n");
     bench.write(".specify/specs/001-login/handoff.md", "# Handoff\n");
@@ -76,7 +76,7 @@ fn the_setting_switches_it_off_and_a_broken_state_is_asked_for_its_repair_only()
 }
 
 #[test]
-fn the_next_loop_is_told_of_the_handoff() {
+fn next_loop_hears_the_handoff() {
     let bench = Bench::project().current_feature(FEATURE).tasks(&numbered_tasks(9, 0));
     bench.write(".specify/specs/001-login/handoff.md", "# Handoff\nT004 is half done.\n");
     let armed = bench.implement("s1", "");
@@ -86,7 +86,7 @@ fn the_next_loop_is_told_of_the_handoff() {
 }
 
 #[test]
-fn a_ralph_loop_is_asked_to_say_it_because_it_has_no_folder_of_its_own_to_write_in() {
+fn ralph_loop_says_its_handoff() {
     let bench = Bench::folder();
     bench.command("s1", "speckit:ralph-loop", "\"Make it\" --max-iterations 3").run().context();
     let reasons: Vec<String> = (0..2)

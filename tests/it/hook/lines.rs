@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::fs::File;
 
 #[test]
-fn l1_the_verdict_behind_a_torn_line_is_in_the_journal() {
+fn l1_verdict_behind_torn_line_stays() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     bench.stop("s1").run().reason();

@@ -59,7 +59,7 @@ fn is_swept(go: &[PathBuf], stay: &[PathBuf]) {
 }
 
 #[test]
-fn l8_temporary_files_of_killed_programs_go_when_a_loop_begins() {
+fn l8_temporary_files_go_at_start() {
     let bench = Bench::ready();
     let (go, stay) = litter(&bench);
     bench.implement("s1", "").context();
@@ -71,7 +71,7 @@ fn l8_temporary_files_of_killed_programs_go_when_a_loop_begins() {
 }
 
 #[test]
-fn l8_temporary_files_of_killed_programs_go_when_a_loop_ends() {
+fn l8_temporary_files_go_at_end() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     let (go, stay) = litter(&bench);
@@ -83,7 +83,7 @@ fn l8_temporary_files_of_killed_programs_go_when_a_loop_ends() {
 
 #[cfg(unix)]
 #[test]
-fn l8_a_lock_that_another_user_has_made_is_taken_where_it_can_be_read() {
+fn l8_readable_foreign_lock_is_taken() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     bench.stop("s1").start_without_rights(&[]).finish().reason();

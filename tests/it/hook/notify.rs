@@ -34,7 +34,7 @@ fn events(bench: &Bench, name: &str) -> Vec<Value> {
 }
 
 #[test]
-fn the_command_gets_the_words_in_variables_and_on_its_input() {
+fn command_gets_words_and_variables() {
     let bench = armed(WRITES);
     let stop = completes(&bench);
     let words =
@@ -46,7 +46,7 @@ fn the_command_gets_the_words_in_variables_and_on_its_input() {
 }
 
 #[test]
-fn it_is_shown_at_arming_and_pinned_there() {
+fn arming_shows_and_pins_it() {
     let bench = Bench::ready().settings(&format!("---\nnotify: |\n  {WRITES}\n---\n"));
     let shown = bench.implement("s1", "");
     assert!(
@@ -59,7 +59,7 @@ fn it_is_shown_at_arming_and_pinned_there() {
 }
 
 #[test]
-fn that_there_are_no_checks_is_said_beside_the_command() {
+fn missing_checks_are_said_beside() {
     let bench = Bench::ready().settings("---\nnotify: touch ../heard\n---\n");
     let shown = bench.implement("s1", "").message().to_owned();
     let lines: Vec<_> = shown.lines().collect();
@@ -75,7 +75,7 @@ fn that_there_are_no_checks_is_said_beside_the_command() {
 }
 
 #[test]
-fn the_status_shows_the_command_and_after_the_end_what_a_person_does() {
+fn status_shows_command_and_next_step() {
     let bench = armed("touch ../heard");
     let status = || String::from_utf8(bench.spool().arg("status").finish().stdout).unwrap();
     let line = "  Notice: touch ../heard (when it ends or needs you, within 5 s)\n";
@@ -102,7 +102,7 @@ fn the_status_shows_the_command_and_after_the_end_what_a_person_does() {
 }
 
 #[test]
-fn the_task_log_is_free_while_the_command_runs() {
+fn task_log_is_free_meanwhile() {
     let add = format!(r#"'{SPOOL}' task add --after T003 "$RALPH_REASON" > ../heard 2>&1"#);
     for (arguments, reason) in [
         (&["task", "block", "a key"][..], "blocked"),
@@ -126,7 +126,7 @@ fn the_task_log_is_free_while_the_command_runs() {
 }
 
 #[test]
-fn where_no_person_armed_it_nothing_is_run() {
+fn unarmed_command_is_not_run() {
     let bench = Bench::in_execution().settings(&format!("---\nnotify: |\n  {WRITES}\n---\n"));
     bench.stop("s1").run().reason();
     completes(&bench);
@@ -134,7 +134,7 @@ fn where_no_person_armed_it_nothing_is_run() {
 }
 
 #[test]
-fn no_word_of_an_agent_reaches_a_shell() {
+fn agent_words_reach_no_shell() {
     let bench = armed(WRITES);
     let need = "say \"yes\"; $(touch ../made) `touch ../made`\n'; touch ../made; '";
     bench.tick("T002");
@@ -152,7 +152,7 @@ fn no_word_of_an_agent_reaches_a_shell() {
 }
 
 #[test]
-fn a_command_that_hangs_prints_forks_or_fails_changes_nothing() {
+fn misbehaving_command_changes_nothing() {
     for (command, words) in [
         ("exit 3", "exit code 3"),
         ("no-such-program-here", "exit code 127: no such program"),
@@ -171,7 +171,7 @@ fn a_command_that_hangs_prints_forks_or_fails_changes_nothing() {
 }
 
 #[test]
-fn e4_a_command_that_hangs_keeps_no_stop() {
+fn e4_hanging_command_keeps_no_stop() {
     let bench = armed("trap '' TERM; echo $$ > ../part; mv ../part ../id; sleep 1000; sleep 1000");
     completes(&bench);
     let id: u32 =
@@ -181,7 +181,7 @@ fn e4_a_command_that_hangs_keeps_no_stop() {
 }
 
 #[test]
-fn the_terminal_rings_in_the_plugin_and_not_by_contract() {
+fn terminal_rings_only_with_plugin() {
     let sequence = |stop: &Outcome| {
         stop.answer
             .as_ref()
@@ -203,7 +203,7 @@ fn the_terminal_rings_in_the_plugin_and_not_by_contract() {
 }
 
 #[test]
-fn a_person_is_told_of_an_approval_and_of_a_turn_that_broke_off() {
+fn approvals_and_broken_turns_are_told() {
     let bench = armed(WRITES);
     bench.set_state("awaitingApproval", true);
     bench.stop("s1").run().told();
@@ -216,7 +216,7 @@ fn a_person_is_told_of_an_approval_and_of_a_turn_that_broke_off() {
 }
 
 #[test]
-fn a_question_to_the_person_is_noted_and_left_to_them() {
+fn question_to_the_person_is_noted() {
     let bench = armed(WRITES);
     let asks = |session: &str| {
         let input = json!({"command": "cargo test\n\u{1b}[31m --all", "description": "test"});
@@ -233,7 +233,7 @@ fn a_question_to_the_person_is_noted_and_left_to_them() {
 }
 
 #[test]
-fn quiet_shows_what_needs_the_person_and_no_more() {
+fn quiet_shows_only_needs() {
     let bench = Bench::ready().settings("---\nquiet: true\n---\n");
     let shown = bench.implement("s1", "");
     assert!(shown.message().starts_with("Ralph-speckit: armed: 001-login"), "{shown}");
@@ -257,7 +257,7 @@ fn quiet_shows_what_needs_the_person_and_no_more() {
 }
 
 #[test]
-fn arming_names_what_the_session_will_ask_about() {
+fn arming_names_later_questions() {
     for (mode, asks) in [
         ("default", Some("commands and changes of files")),
         ("acceptEdits", Some("commands")),

@@ -1,6 +1,6 @@
 //! A loop over a part of a list, and words for its agent.
 
-use crate::hook::support::{ALL_DONE, Bench, FEATURE, executing};
+use crate::hook::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, executing};
 use crate::support::limited::Limited;
 use serde_json::{Value, json};
 use std::fs;
@@ -45,7 +45,7 @@ fn spool(bench: &Bench, session: &str, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn exactly_the_named_boxes_end_the_loop() {
+fn named_boxes_alone_end_it() {
     let bench = ready();
     let answer = bench.implement("s1", "T002-T003");
     for words in ["Only these tasks: T002, T003.", "2 of 2 tasks open", "next T002"] {
@@ -76,7 +76,7 @@ fn exactly_the_named_boxes_end_the_loop() {
 }
 
 #[test]
-fn after_an_end_the_same_command_continues_with_the_same_tasks() {
+fn same_command_continues_the_part() {
     let again = |command: &str| {
         let bench = ready();
         let source = if command.contains(':') { "plugin" } else { "projectSettings" };
@@ -104,7 +104,7 @@ fn after_an_end_the_same_command_continues_with_the_same_tasks() {
 }
 
 #[test]
-fn what_a_person_reads_counts_the_named_tasks() {
+fn person_sees_named_tasks_counted() {
     let bench = ready();
     bench.implement("s1", "T002-T003");
     bench.stop("s1").run().reason();
@@ -144,7 +144,7 @@ fn the_list_counts_the_named_tasks() {
 }
 
 #[test]
-fn tasks_are_named_by_story_and_phase_and_what_is_done_is_told() {
+fn story_and_phase_name_tasks() {
     for (arguments, tasks) in [
         ("US1", "T003, T004."),
         ("phase 2", "T003, T004."),
@@ -159,7 +159,7 @@ fn tasks_are_named_by_story_and_phase_and_what_is_done_is_told() {
 }
 
 #[test]
-fn words_behind_the_tasks_reach_the_agent_and_reach_it_again_after_a_compaction() {
+fn words_outlast_a_compaction() {
     let bench = ready();
     let words = "use  python 3.12,\nkey sk-ant-abcDEF0123456789abcDEF";
     let answer = bench.implement("s1", &format!("T002 {words} --max-iterations 7"));
@@ -185,7 +185,7 @@ fn reminded(bench: &Bench, session: &str) -> String {
 }
 
 #[test]
-fn the_longest_words_are_repeated_to_the_last_letter_and_a_waiver_of_checklists_with_them() {
+fn longest_words_repeat_whole() {
     let bench = ready().file(".specify/specs/001-login/checklists/ux.md", "- [ ] CHK001 ok?\n");
     let words = format!("{}END", "use python 3.12 and no framework at all, ".repeat(48));
     let armed = bench.implement("s1", &format!("T002-T004 --ignore-checklists -- {words}"));
@@ -213,7 +213,7 @@ fn the_longest_words_are_repeated_to_the_last_letter_and_a_waiver_of_checklists_
 }
 
 #[test]
-fn words_from_a_terminal_reach_the_agent_with_the_first_stop() {
+fn terminal_words_come_with_first_stop() {
     let bench = ready();
     bench.spool().args(["start", "T002", "be quick"]).finish();
     let sent = bench.stop("s9").run();
@@ -242,7 +242,7 @@ fn a_feature_has_many_names() {
 }
 
 #[test]
-fn what_is_mistyped_is_refused_by_name_and_changes_nothing() {
+fn mistyped_part_is_refused() {
     refused("T0O2", &["there is no task `T0O2`", "did you mean `T002`?"]);
     refused("T002-T050", &["there is no task `T050`"]);
     refused("US9", &["labeled `[US9]`"]);
@@ -271,7 +271,7 @@ fn a_part_without_work_is_refused() {
 }
 
 #[test]
-fn a_kind_of_part_is_known_by_the_headings() {
+fn headings_name_kinds_of_parts() {
     let bench = Bench::ready().tasks("## Week 1: Plan\n- [ ] T1 a\n## Week 2: Build\n- [ ] T2 b\n");
     let answer = bench.implement("s1", "week 3");
     assert!(answer.reason().contains("tasks.md has no heading `week 3`"), "{answer}");
@@ -280,7 +280,7 @@ fn a_kind_of_part_is_known_by_the_headings() {
 }
 
 #[test]
-fn a_slip_in_a_part_is_refused() {
+fn part_slip_is_refused() {
     let list = "## Phase 1: Plan\n- [ ] T1 a\n## Week 2: Build\n- [ ] T2 b\n- [ ][P] T3 c\n";
     let bench = Bench::ready().tasks(list);
     for typed in [
@@ -310,7 +310,7 @@ fn a_slip_in_a_part_is_refused() {
 }
 
 #[test]
-fn a_number_of_feature_and_task_is_refused() {
+fn feature_and_task_number_is_refused() {
     let bench = Bench::project().current_feature("002-b").tasks("- [ ] T1 b\n");
     let bench = bench.current_feature("001-a").tasks("- [ ] 1. a\n- [ ] 2. b\n");
     let answer = bench.implement("s1", "2");
@@ -320,7 +320,7 @@ fn a_number_of_feature_and_task_is_refused() {
 }
 
 #[test]
-fn behind_two_dashes_everything_is_for_the_agent() {
+fn two_dashes_lead_to_the_agent() {
     let bench = ready();
     let answer = bench.implement("s1", "T002 -- as in T004, not --fast, phase 3");
     let words = "Words for the agent: as in T004, not --fast, phase 3";
@@ -329,7 +329,7 @@ fn behind_two_dashes_everything_is_for_the_agent() {
 }
 
 #[test]
-fn a_flag_in_quotes_is_for_the_agent() {
+fn quoted_flag_is_for_the_agent() {
     let answer = ready().implement("s1", "T002 call \"make --fast -k\" --max-iterations 7");
     let words = "Words for the agent: call \"make --fast -k\"\n";
     assert!(format!("{}\n", answer.context()).contains(words), "{answer}");
@@ -363,7 +363,7 @@ fn help_arms_nothing() {
 }
 
 #[test]
-fn a_name_before_two_dashes_is_no_word() {
+fn name_before_dashes_is_no_word() {
     let bench = Bench::project().current_feature("002-b").tasks("- [ ] T1 b\n");
     let bench = bench.current_feature("001-a").tasks("- [ ] T1 a\n- [ ] 7. b\n");
     for (typed, about) in [("2 -- be quick", "feature 002-b"), ("7 -- be quick", "these tasks: 7.")]
@@ -376,7 +376,7 @@ fn a_name_before_two_dashes_is_no_word() {
 }
 
 #[test]
-fn spool_task_hands_out_the_part_and_a_task_that_is_added_to_it_joins() {
+fn added_part_task_joins() {
     let bench = ready();
     bench.implement("s1", "T003-T004");
     let next = spool(&bench, "s1", &["task", "next"]);
@@ -406,7 +406,7 @@ fn spool_task_hands_out_the_part_and_a_task_that_is_added_to_it_joins() {
 }
 
 #[test]
-fn where_what_was_armed_cannot_be_written_a_refused_task_names_the_way_out() {
+fn unwritable_part_names_way_out() {
     let bench = ready();
     bench.implement("s1", "T003-T004");
     let list = || fs::read_to_string(bench.feature_path("tasks.md")).unwrap();
@@ -434,7 +434,7 @@ fn where_what_was_armed_cannot_be_written_a_refused_task_names_the_way_out() {
 }
 
 #[test]
-fn a_loop_from_a_terminal_keeps_its_part_for_the_session_that_takes_it() {
+fn terminal_loop_keeps_its_part() {
     let bench = ready();
     let said = bench.spool().args(["start", "T002", "be quick"]).finish();
     let said = String::from_utf8(said.stdout).unwrap();
@@ -447,7 +447,7 @@ fn a_loop_from_a_terminal_keeps_its_part_for_the_session_that_takes_it() {
 }
 
 #[test]
-fn notes_that_name_another_part_change_nothing() {
+fn noted_other_part_changes_nothing() {
     let bench = ready();
     bench.implement("s1", "T002-T003");
     let path = bench.record_path("s1");
@@ -460,7 +460,7 @@ fn notes_that_name_another_part_change_nothing() {
 }
 
 #[test]
-fn a_part_whose_tasks_are_all_gone_is_not_done() {
+fn part_without_tasks_is_not_done() {
     let bench = ready();
     bench.implement("s1", "T002");
     bench.stop("s1").run().reason();
@@ -472,7 +472,7 @@ fn a_part_whose_tasks_are_all_gone_is_not_done() {
 }
 
 #[test]
-fn a_ticked_copy_of_a_named_task_is_not_the_task() {
+fn ticked_copy_is_another_task() {
     let bench = ready();
     bench.implement("s1", "T002");
     bench.write_tasks("- [x] T002 Fill it\n- [ ] T002 Fill it\n");
@@ -481,7 +481,7 @@ fn a_ticked_copy_of_a_named_task_is_not_the_task() {
 }
 
 #[test]
-fn an_emptied_list_is_not_done_whatever_the_state_file_counts() {
+fn emptied_list_is_not_done() {
     for (arguments, list) in [("", "# Tasks\n"), ("T002", "- [x] T001 Create it\n")] {
         for counters in
             [json!({"taskIndex": 5, "totalTasks": 0}), json!({"taskIndex": 0, "totalTasks": 0})]
@@ -504,7 +504,20 @@ fn an_emptied_list_is_not_done_whatever_the_state_file_counts() {
 }
 
 #[test]
-fn a_loop_that_knows_of_no_part_is_about_the_whole_list() {
+fn partless_loop_covers_the_list() {
     let bench = ready().state(&executing(1, 5));
     assert!(bench.stop("s1").run().reason().contains("T005"));
+}
+
+#[test]
+fn status_of_a_name_shows_that_feature_alone() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    let bench = bench.feature("002-other").tasks(THREE_TASKS);
+    bench.implement("s2", "002-other").context();
+    let status = |name: &str| bench.command("s1", "speckit:status", name).run();
+    let (all, one) = (status(""), status("1"));
+    assert!(all.reason().contains("001-login") && all.reason().contains("002-other"), "{all}");
+    assert!(one.reason().contains("001-login") && !one.reason().contains("002-other"), "{one}");
+    assert!(status("009").reason().contains("no folder for feature `009`"));
 }

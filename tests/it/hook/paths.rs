@@ -35,7 +35,7 @@ fn set(field: &str, value: impl Into<serde_json::Value>) -> Bench {
 }
 
 #[test]
-fn nfr_4_every_terminal_reason_that_a_stop_can_reach() {
+fn nfr_4_terminal_reasons_of_stops() {
     let paths: &[Path] = &[
         ("completed", || stop(Bench::in_execution().tasks(ALL_DONE))),
         ("completed by words", || {
@@ -187,7 +187,7 @@ fn nfr_4_every_silent_path() {
 }
 
 #[test]
-fn nfr_4_every_reason_to_go_on() {
+fn nfr_4_every_reason_to_continue() {
     let paths: &[Path] = &[
         ("open tasks", || stop(Bench::in_execution())),
         ("open tasks, said to be complete", || {

@@ -84,7 +84,7 @@ fn goes_on(bench: &Bench, stop: &Outcome) {
 }
 
 #[test]
-fn s1_notes_that_say_nobody_armed_the_loop_do_not_take_its_checks_away() {
+fn s1_unarmed_notes_keep_the_checks() {
     let bench = armed();
     edit(&bench, RECORD, |record| record["armed_by"] = json!("claim"));
     pretend(&bench);
@@ -92,7 +92,7 @@ fn s1_notes_that_say_nobody_armed_the_loop_do_not_take_its_checks_away() {
 }
 
 #[test]
-fn s1_another_time_of_arming_in_the_notes_does_not_take_its_checks_away() {
+fn s1_other_arming_time_keeps_checks() {
     let bench = armed();
     edit(&bench, RECORD, |record| {
         record["armed_at"] = json!(5);
@@ -103,7 +103,7 @@ fn s1_another_time_of_arming_in_the_notes_does_not_take_its_checks_away() {
 }
 
 #[test]
-fn s1_notes_that_are_garbage_or_no_file_do_not_take_the_checks_away() {
+fn s1_garbage_notes_keep_the_checks() {
     for kind in ["garbage", "empty", "null", "folder", "link"] {
         let bench = armed();
         let path = bench.path(RECORD);
@@ -122,7 +122,7 @@ fn s1_notes_that_are_garbage_or_no_file_do_not_take_the_checks_away() {
 }
 
 #[test]
-fn s1_an_end_in_the_notes_ends_nothing_while_the_loop_is_armed() {
+fn s1_noted_end_ends_nothing() {
     for reason in ["completed", "cancelled", "stopped"] {
         let bench = armed();
         edit(&bench, RECORD, |record| record["ledger"]["ended"] = json!({"reason": reason}));
@@ -138,7 +138,7 @@ fn s1_an_end_in_the_notes_ends_nothing_while_the_loop_is_armed() {
 }
 
 #[test]
-fn s1_another_folder_in_the_notes_is_not_judged() {
+fn s1_noted_folder_is_not_judged() {
     let bench = armed();
     bench.write("x/001-login/tasks.md", "- [x] T001 Do\n");
     bench.write("x/001-login/.speckit-state.json", bench.read_state().to_string());
@@ -150,7 +150,7 @@ fn s1_another_folder_in_the_notes_is_not_judged() {
 }
 
 #[test]
-fn s1_a_claim_that_the_agent_closed_or_gave_away_lets_nobody_go() {
+fn s1_forged_claim_lets_nobody_go() {
     type Change = fn(&mut Value);
     let changes: [Change; 5] = [
         |claim| claim["closed"] = json!("completed"),
@@ -181,7 +181,7 @@ fn s1_a_claim_that_the_agent_closed_or_gave_away_lets_nobody_go() {
 }
 
 #[test]
-fn s1_all_notes_at_once_may_be_gone_and_the_loop_is_held() {
+fn s1_loop_is_held_without_notes() {
     let bench = armed();
     let notes = bench.path(".claude/ralph");
     fs::rename(&notes, bench.path("../moved")).unwrap();
@@ -196,7 +196,7 @@ fn s1_all_notes_at_once_may_be_gone_and_the_loop_is_held() {
 }
 
 #[test]
-fn s1_a_loop_made_into_one_of_the_other_kind_or_of_another_feature_is_held() {
+fn s1_retyped_loop_is_held() {
     type Change = fn(&mut Value);
     let changes: [Change; 3] = [
         |record| record["kind"] = json!("ralph"),
@@ -213,7 +213,7 @@ fn s1_a_loop_made_into_one_of_the_other_kind_or_of_another_feature_is_held() {
 }
 
 #[test]
-fn s1_a_loop_that_seems_to_be_on_its_way_from_another_session_is_held() {
+fn s1_seemingly_moving_loop_is_held() {
     let bench = armed();
     edit(&bench, RECORD, |record| {
         record["adopted"] = json!({"from": "s2", "at": 5, "arriving": true});
@@ -223,7 +223,7 @@ fn s1_a_loop_that_seems_to_be_on_its_way_from_another_session_is_held() {
 }
 
 #[test]
-fn s1_books_go_by_what_was_armed_and_not_by_a_forged_claim() {
+fn s1_books_ignore_a_forged_claim() {
     let bench = Bench::ready();
     let list =
         "# Tasks\n\n- [ ] T001 Create it\n  - Verify: `touch src/ran; false`\n- [ ] T002 Fill it\n";
@@ -239,7 +239,7 @@ fn s1_books_go_by_what_was_armed_and_not_by_a_forged_claim() {
 }
 
 #[test]
-fn s1_a_loop_armed_in_a_terminal_is_held_before_and_after_its_first_stop() {
+fn s1_terminal_loop_is_held_throughout() {
     for stops in [0, 1] {
         let bench = Bench::ready().settings("---\nchecks:\n  - touch src/ran; false\n---\n");
         let spool = bench.spool().arg("start").finish();
@@ -254,7 +254,7 @@ fn s1_a_loop_armed_in_a_terminal_is_held_before_and_after_its_first_stop() {
 }
 
 #[test]
-fn s1_the_armed_check_still_ends_the_loop_after_forged_notes() {
+fn s1_armed_check_outlasts_forged_notes() {
     let bench = Bench::ready().settings("---\nchecks:\n  - test -e src/built\n---\n");
     bench.implement("s1", "").context();
     works(&bench).reason();
@@ -270,7 +270,7 @@ fn s1_the_armed_check_still_ends_the_loop_after_forged_notes() {
 }
 
 #[test]
-fn s4_a_loop_whose_pin_is_gone_is_not_done_by_its_list_alone() {
+fn s4_list_alone_completes_no_loop() {
     for kind in ["removed", "home", "no home", "inside"] {
         let bench = armed();
         bench.write_tasks(ALL_DONE);
@@ -311,7 +311,7 @@ fn s4_a_loop_whose_pin_is_gone_is_not_done_by_its_list_alone() {
 }
 
 #[test]
-fn s1_another_phase_in_the_state_file_is_told_once_and_holds() {
+fn s1_forged_phase_is_told_once() {
     let bench = armed();
     bench.set_state("phase", "tasks");
     let stop = works(&bench);
@@ -329,7 +329,7 @@ fn s1_another_phase_in_the_state_file_is_told_once_and_holds() {
 }
 
 #[test]
-fn s1_what_was_forged_for_another_session_drives_it_no_more_than_before() {
+fn s1_forged_foreign_notes_drive_nothing() {
     let bench = armed();
     let bytes = fs::read(bench.record_path("s1")).unwrap();
     bench.write(".claude/ralph/s2/loop.json", bytes);
@@ -350,7 +350,7 @@ fn as_agent(bench: &Bench, session: &str, arguments: &[&str]) -> std::process::O
 }
 
 #[test]
-fn s1_notes_in_a_folder_of_the_project_do_not_hide_the_loop_that_a_person_armed() {
+fn s1_folder_notes_hide_no_loop() {
     let ended = json!({"version": 1, "kind": "speckit", "session": "s1", "about": "x",
         "folder": "specs/x", "ledger": {"ended": {"reason": "completed"}}});
     for with_start in [true, false] {
@@ -376,7 +376,7 @@ fn s1_notes_in_a_folder_of_the_project_do_not_hide_the_loop_that_a_person_armed(
 }
 
 #[test]
-fn s1_a_forged_record_opens_no_books_of_another_feature() {
+fn s1_forged_record_opens_no_books() {
     let verify = |name: &str| {
         format!("# Tasks\n\n- [ ] T001 Do\n  - Verify: `touch src/{name}; true`\n- [ ] T002 Do\n")
     };
@@ -416,7 +416,7 @@ fn s1_a_forged_record_opens_no_books_of_another_feature() {
 }
 
 #[test]
-fn s1_a_loop_that_another_one_of_the_session_replaced_does_not_come_back() {
+fn s1_replaced_loop_stays_away() {
     let bench = armed();
     fs::remove_dir_all(bench.path(".claude/ralph")).unwrap();
     let bench = bench.feature("002-other").tasks("# Tasks\n\n- [ ] T001 Do\n");
@@ -429,7 +429,7 @@ fn s1_a_loop_that_another_one_of_the_session_replaced_does_not_come_back() {
 }
 
 #[test]
-fn s1_a_loop_without_notes_can_be_cancelled_at_once() {
+fn s1_loop_without_notes_is_cancelled() {
     for what in ["notes", "notes and state", "claim and state", "current feature"] {
         let bench = armed();
         match what {
@@ -453,7 +453,7 @@ fn s1_a_loop_without_notes_can_be_cancelled_at_once() {
 }
 
 #[test]
-fn s1_a_switch_off_is_told_although_the_notes_are_gone() {
+fn s1_switch_off_without_notes_tells() {
     let bench = armed();
     fs::remove_dir_all(bench.path(".claude/ralph")).unwrap();
     bench.write(".claude/ralph-speckit.local.md", "---\nenabled: false\n---\n");
@@ -465,7 +465,7 @@ fn s1_a_switch_off_is_told_although_the_notes_are_gone() {
 }
 
 #[test]
-fn s1_a_ralph_loop_without_project_is_held_and_cancelled_although_its_notes_are_gone() {
+fn s1_projectless_loop_without_notes_holds() {
     let bench = Bench::folder();
     let start = bench.root.display().to_string();
     let armed = bench.command("s1", "speckit:ralph-loop", "do it --check \"touch src/ran; false\"");
@@ -482,7 +482,7 @@ fn s1_a_ralph_loop_without_project_is_held_and_cancelled_although_its_notes_are_
 }
 
 #[test]
-fn s1_iterations_that_the_notes_forget_are_counted() {
+fn s1_forgotten_iterations_are_counted() {
     let bench = Bench::ready();
     bench.implement("s1", "--max-iterations 4").context();
     for stop in 1..=4 {
@@ -500,7 +500,7 @@ fn s1_iterations_that_the_notes_forget_are_counted() {
 }
 
 #[test]
-fn s1_iterations_are_counted_where_the_notes_are_removed_each_time() {
+fn s1_removed_notes_keep_the_count() {
     let bench = Bench::ready();
     bench.implement("s1", "--max-iterations 4").context();
     let held = (1..20).take_while(|_| {
@@ -514,7 +514,7 @@ fn s1_iterations_are_counted_where_the_notes_are_removed_each_time() {
 }
 
 #[test]
-fn s1_a_pause_that_nobody_asked_for_pauses_nothing() {
+fn s1_unasked_pause_pauses_nothing() {
     let bench = armed();
     edit(&bench, RECORD, |record| {
         record["paused"] = json!({"at": 5, "by": "terminal", "error": "", "told": true});
@@ -524,7 +524,7 @@ fn s1_a_pause_that_nobody_asked_for_pauses_nothing() {
 }
 
 #[test]
-fn s1_what_the_notes_say_was_told_is_told() {
+fn s1_noted_telling_is_told() {
     let told =
         json!({"unarmed": true, "approval": true, "phase": 1, "switched_off": true, "settings": 1});
     let bench = armed();
@@ -549,7 +549,7 @@ fn s1_what_the_notes_say_was_told_is_told() {
 }
 
 #[test]
-fn s1_two_features_whose_notes_are_swapped_keep_their_checks() {
+fn s1_swapped_notes_keep_checks() {
     let bench = armed();
     let other = "# Tasks\n\n- [x] T001 Do\n";
     bench.write(".specify/specs/002-other/tasks.md", "# Tasks\n\n- [ ] T001 Do\n");
@@ -565,7 +565,7 @@ fn s1_two_features_whose_notes_are_swapped_keep_their_checks() {
 }
 
 #[test]
-fn s1_notes_that_are_a_pipe_are_put_aside_without_waiting() {
+fn s1_pipe_notes_are_put_aside() {
     for name in [RECORD, CLAIM] {
         let bench = armed();
         let _ = fs::remove_file(bench.path(name));
@@ -579,7 +579,7 @@ fn s1_notes_that_are_a_pipe_are_put_aside_without_waiting() {
 }
 
 #[test]
-fn s1_a_forged_claim_frees_nobody_anywhere() {
+fn s1_forged_claim_frees_nobody() {
     type Change = fn(&mut Value);
     let changes: [Change; 3] = [
         |claim| claim["closed"] = json!("completed"),
@@ -630,7 +630,7 @@ fn has_ended(bench: &Bench, reason: &str) {
 }
 
 #[test]
-fn s1_counters_that_were_set_back_or_are_gone_make_no_loop_longer() {
+fn s1_reset_counters_lengthen_nothing() {
     for kind in ["none", "zero", "gone", "garbage"] {
         let bench = Bench::ready();
         bench.implement("s1", "--max-iterations 5").context();
@@ -662,7 +662,7 @@ fn s1_counters_that_were_set_back_or_are_gone_make_no_loop_longer() {
 }
 
 #[test]
-fn s1_a_pause_that_a_person_did_not_ask_for_pauses_nothing() {
+fn s1_impersonal_pause_pauses_nothing() {
     let bench = armed();
     edit(&bench, RECORD, |record| {
         record["paused"] = json!({"at": 1, "by": "terminal", "told": true});
@@ -680,7 +680,7 @@ fn s1_a_pause_that_a_person_did_not_ask_for_pauses_nothing() {
 }
 
 #[test]
-fn s1_what_a_person_is_told_is_told_whatever_the_notes_say() {
+fn s1_telling_ignores_the_notes() {
     let forge = |bench: &Bench| {
         edit(bench, RECORD, |record| {
             record["told"] = json!({"approval": true, "switched_off": true, "unarmed": true});
@@ -706,7 +706,7 @@ fn s1_what_a_person_is_told_is_told_whatever_the_notes_say() {
 }
 
 #[test]
-fn s1_a_cancelled_loop_is_over_although_its_pin_of_the_session_cannot_be_read() {
+fn s1_unreadable_pin_revives_no_loop() {
     let bench = armed();
     fs::write(bench.pin_path("session-s1").unwrap(), "{").unwrap();
     assert!(works(&bench).message().contains("session-s1.json"));
@@ -754,7 +754,7 @@ fn edit_1_0_0(bench: &Bench, change: impl FnOnce(&mut Value)) {
 }
 
 #[test]
-fn a_loop_of_1_0_0_is_moved_once() {
+fn loop_of_1_0_0_moves_once() {
     let bench = armed();
     as_in_1_0_0(&bench);
     edit_1_0_0(&bench, |record| {
@@ -776,7 +776,7 @@ fn a_loop_of_1_0_0_is_moved_once() {
 }
 
 #[test]
-fn s1_a_pause_forged_under_1_0_0_pauses_nothing() {
+fn s1_forged_1_0_0_pause_fails() {
     let bench = armed();
     as_in_1_0_0(&bench);
     edit_1_0_0(&bench, |record| record["paused"] = json!({"at": 5, "by": "terminal"}));
@@ -785,7 +785,7 @@ fn s1_a_pause_forged_under_1_0_0_pauses_nothing() {
 }
 
 #[test]
-fn s1_a_pause_kept_by_1_0_0_is_lifted() {
+fn s1_kept_1_0_0_pause_lifts() {
     let bench = armed();
     assert!(as_agent(&bench, "", &["pause"]).status.success());
     as_in_1_0_0(&bench);
@@ -796,7 +796,7 @@ fn s1_a_pause_kept_by_1_0_0_is_lifted() {
 }
 
 #[test]
-fn an_end_kept_by_1_0_0_is_one() {
+fn kept_1_0_0_end_is_one() {
     let bench = armed();
     let session = as_in_1_0_0(&bench);
     let mut own: Value = serde_json::from_slice(&fs::read(&session).unwrap()).unwrap();
@@ -807,7 +807,7 @@ fn an_end_kept_by_1_0_0_is_one() {
 }
 
 #[test]
-fn a_session_takes_again_what_it_half_took() {
+fn half_taken_loop_is_taken_again() {
     for has_own in [true, false] {
         let bench = Bench::ready().settings("---\nchecks:\n  - touch src/ran; false\n---\n");
         assert!(bench.spool().arg("start").finish().status.success());
@@ -830,7 +830,7 @@ fn a_session_takes_again_what_it_half_took() {
 }
 
 #[test]
-fn s1_no_end_before_the_first_stop() {
+fn s1_no_end_before_first_stop() {
     let bench = Bench::ready().settings("---\nchecks:\n  - touch src/ran; false\n---\n");
     assert!(bench.spool().arg("start").finish().status.success());
     let claim = claim(&bench);

@@ -33,7 +33,7 @@ fn are_private(bench: &Bench) {
 }
 
 #[test]
-fn s8_the_loops_files_are_their_owners() {
+fn s8_loop_files_belong_to_owner() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     bench.stop("s1").run().reason();
@@ -47,7 +47,7 @@ fn s8_the_loops_files_are_their_owners() {
 }
 
 #[test]
-fn s8_files_of_an_older_version_are_closed_to_others() {
+fn s8_older_files_are_closed() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     for (path, _) in modes(&bench.path(".claude/ralph")) {
@@ -64,7 +64,7 @@ fn s8_files_of_an_older_version_are_closed_to_others() {
 }
 
 #[test]
-fn s8_what_a_check_prints_of_a_key_is_in_no_file_and_in_no_answer() {
+fn s8_check_keys_stay_unwritten() {
     let key = format!("sk-ant-{}", "abcDEF0123456789abcDEF");
     let settings = "---\nchecks:\n  - cat printed && false\n---\n";
     let bench = Bench::ready().settings(settings);

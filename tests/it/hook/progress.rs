@@ -30,7 +30,7 @@ fn held(bench: &Bench, before: impl Fn(usize)) -> usize {
 }
 
 #[test]
-fn e1_the_same_bytes_are_no_progress() {
+fn e1_same_bytes_are_no_progress() {
     let idle = held(&in_repository(), |_| {});
     let bench = in_repository();
     let rewritten = held(&bench, |_| drop(bench.write("gen.txt", "made\n")));
@@ -44,13 +44,13 @@ fn e1_the_same_bytes_are_no_progress() {
 }
 
 #[test]
-fn other_bytes_of_the_same_length_are() {
+fn other_bytes_are_progress() {
     let bench = in_repository();
     assert_eq!(held(&bench, |number| drop(bench.write("gen.txt", format!("{number:03}")))), 40);
 }
 
 #[test]
-fn a_file_that_is_new_among_old_ones_is() {
+fn new_file_among_old_is_progress() {
     let bench = in_repository();
     let work = |number: usize| {
         bench.write("gen.txt", "made\n");
@@ -62,7 +62,7 @@ fn a_file_that_is_new_among_old_ones_is() {
 }
 
 #[test]
-fn a_commit_in_an_ignored_repository_is() {
+fn ignored_repository_commit_is_progress() {
     for (ignored, place) in [
         ("components/\n", "components/core"),
         ("components/core\n", "components/core"),
@@ -97,7 +97,7 @@ fn wait_for_the_next_second() {
 }
 
 #[test]
-fn what_moves_the_head_alone_is_not() {
+fn moved_head_is_no_progress() {
     let idle = held(&in_repository(), |_| {});
     let moves: [&[&str]; 3] = [
         &["reset", "--quiet", "--hard", "HEAD"],
@@ -127,7 +127,7 @@ fn what_moves_the_head_alone_is_not() {
 }
 
 #[test]
-fn many_files_of_the_same_bytes_are_none() {
+fn many_equal_files_are_none() {
     let idle = held(&in_repository(), |_| {});
     let write = |bench: &Bench| {
         (0..200).for_each(|number| drop(bench.write(format!("gen/{number}"), "made\n")));

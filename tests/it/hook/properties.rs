@@ -88,7 +88,7 @@ proptest! {
     #![proptest_config(cases(few_or_all(200, 1_000)))]
 
     #[test]
-    fn no_bytes_on_standard_input_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         is_valid(&bytes)?;
     }
 
@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn every_text_is_read_and_a_tick_changes_one_box(text in task_text()) {
+    fn texts_read_and_ticks_change_boxes(text in task_text()) {
         let list = TaskList::parse(text.as_bytes());
         for task in &list.tasks {
             let before = &text.as_bytes()[..task.mark_at];

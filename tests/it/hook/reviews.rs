@@ -13,7 +13,7 @@ fn ready() -> Bench {
 }
 
 #[test]
-fn what_is_typed_says_when_a_review_is_made_and_outranks_the_settings() {
+fn typed_review_outranks_the_settings() {
     let earlier = "Review by another agent program, run when the tasks of a phase are all ticked, and when all else says that the work is done:\n";
     let shown = ready().implement("s1", "--review --review-when phases").message().to_owned();
     assert!(shown.contains(earlier), "{shown}");
@@ -38,7 +38,7 @@ fn what_is_typed_says_when_a_review_is_made_and_outranks_the_settings() {
 }
 
 #[test]
-fn a_specification_with_nothing_to_judge_is_refused_when_a_review_is_asked_for() {
+fn empty_specification_is_refused_for_review() {
     for (spec, why) in [
         (None, "spec.md`: it does not exist"),
         (
@@ -64,7 +64,7 @@ fn a_specification_with_nothing_to_judge_is_refused_when_a_review_is_asked_for()
 }
 
 #[test]
-fn when_alone_asks_for_no_review_and_another_word_is_refused() {
+fn when_alone_asks_no_review() {
     let bench = ready();
     let before = bench.everything();
     let refused = |arguments: &str| bench.implement("s1", arguments).reason().to_owned();

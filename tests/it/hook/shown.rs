@@ -3,7 +3,7 @@
 use crate::hook::support::{ALL_DONE, Bench, FEATURE, executing};
 
 #[test]
-fn a_completed_loop_is_reported_by_the_plugin_and_silent_by_contract() {
+fn completed_loop_reports_by_plugin() {
     let done = || Bench::project().current_feature(FEATURE).tasks(ALL_DONE).state(&executing(3, 3));
     let bench = done();
     let stop = bench.stop("s1").by_plugin().run();

@@ -10,7 +10,7 @@ fn typed(bench: &Bench, arguments: &str) -> Outcome {
 }
 
 #[test]
-fn the_command_arms_the_loop_by_both_names_and_gets_our_rules() {
+fn command_arms_by_both_names() {
     for name in ["speckit-implement", "speckit.implement"] {
         let bench = Bench::ready();
         let call = bench.command("s1", name, "T002-T003 use python 3.12");
@@ -38,7 +38,7 @@ fn the_command_arms_the_loop_by_both_names_and_gets_our_rules() {
 }
 
 #[test]
-fn what_sends_the_agent_of_the_outline_back_speaks_of_no_helper_that_it_does_not_use() {
+fn outline_answer_speaks_of_no_helper() {
     let client = "claude-code_2-1-330_harness";
     let bench = Bench::ready();
     typed(&bench, "");
@@ -67,7 +67,7 @@ fn what_sends_the_agent_of_the_outline_back_speaks_of_no_helper_that_it_does_not
 }
 
 #[test]
-fn a_coordinator_is_never_told_to_tick_a_box() {
+fn coordinator_never_ticks_a_box() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     let sent = bench.stop("s1").saying("ALL_TASKS_COMPLETE").run();
@@ -76,7 +76,7 @@ fn a_coordinator_is_never_told_to_tick_a_box() {
 }
 
 #[test]
-fn only_the_command_of_the_project_is_spec_kits() {
+fn only_project_command_is_spec_kit() {
     for (name, source) in [
         ("speckit-implement", "userSettings"),
         ("speckit-implement", "plugin"),
@@ -92,7 +92,7 @@ fn only_the_command_of_the_project_is_spec_kits() {
 }
 
 #[test]
-fn where_there_is_no_work_for_a_loop_the_command_runs_and_a_line_says_why() {
+fn no_work_gets_a_line() {
     for (bench, words) in [
         (Bench::folder(), "no loop: this is no spec-kit project"),
         (Bench::project(), "no loop: no feature is selected"),
@@ -111,7 +111,7 @@ fn where_there_is_no_work_for_a_loop_the_command_runs_and_a_line_says_why() {
 }
 
 #[test]
-fn what_a_person_has_to_put_right_stops_the_command() {
+fn personal_duties_stop_the_command() {
     for (bench, arguments, words) in [
         (Bench::ready(), "T0O2", "did you mean `T002`?"),
         (Bench::ready(), "--max-iteration 3", "did you mean `--max-iterations`?"),
@@ -140,7 +140,7 @@ fn the_settings_leave_the_command_alone() {
 }
 
 #[test]
-fn what_was_scheduled_is_typed_by_nobody_and_arms_nothing() {
+fn scheduled_command_arms_nothing() {
     let fires = json!({"type": "system", "subtype": "scheduled_task_fire", "isMeta": false,
         "content": "Running scheduled task (Nov 23 6:05am)"});
     let bench = Bench::ready().settings("---\nchecks: [\"touch ran\"]\n---\n");

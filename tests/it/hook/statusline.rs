@@ -54,7 +54,7 @@ fn a_live_loop_is_one_line() {
 }
 
 #[test]
-fn t5_the_line_counts_as_the_stop() {
+fn t5_line_counts_as_stop() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     let list = bench.feature_path("tasks.md");
@@ -66,7 +66,7 @@ fn t5_the_line_counts_as_the_stop() {
 }
 
 #[test]
-fn the_end_is_told_to_programs_only() {
+fn only_programs_read_the_end() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     bench.write_tasks(ALL_DONE);
@@ -87,14 +87,14 @@ fn the_end_is_told_to_programs_only() {
 }
 
 #[test]
-fn a_tasks_loop_is_called_by_its_first_words() {
+fn task_loop_shows_first_words() {
     let bench = Bench::project();
     bench.command("s1", "speckit:ralph-loop", "\"Make it whole and sound and round\"").run();
     assert_eq!(parts(&bench, "s1"), ["Make it whole and s…", "iteration 1"]);
 }
 
 #[test]
-fn without_a_loop_of_this_session_nothing_is_said() {
+fn no_loop_shows_nothing() {
     let bench = Bench::ready();
     assert_eq!(line(&bench, &asked(&bench, "s1").to_string()), "");
     bench.implement("s1", "");
@@ -115,7 +115,7 @@ fn without_a_loop_of_this_session_nothing_is_said() {
 }
 
 #[test]
-fn what_a_file_says_cannot_steer_the_terminal() {
+fn file_text_steers_no_terminal() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     bench.write_tasks("- [ ] T\u{1b}[31m1 Create it\n- [ ] T002 Fill it\n");
@@ -125,7 +125,7 @@ fn what_a_file_says_cannot_steer_the_terminal() {
 }
 
 #[test]
-fn a_caller_that_never_closes_its_end_is_not_waited_for() {
+fn unclosed_input_is_not_awaited() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     for (input, is_shown) in [(asked(&bench, "s1").to_string(), true), (String::new(), false)] {

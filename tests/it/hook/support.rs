@@ -35,13 +35,13 @@ pub const THREE_TASKS: &str =
 pub const ALL_DONE: &str =
     "# Tasks\n\n- [x] T001 Create it\n- [x] T002 Fill it\n- [x] T003 [VERIFY] Try it\n";
 
-/// Returns a state file as older tools write it: in execution, nobody has armed it.
+/// A state file as older tools write it: in execution, and not armed.
 pub fn executing(index: u64, total: u64) -> Value {
     json!({"phase": "execution", "taskIndex": index, "totalTasks": total, "taskIteration": 1,
         "maxTaskIterations": 5, "globalIteration": 1, "maxGlobalIterations": 100})
 }
 
-/// Returns a task list with this many tasks, the first ones done.
+/// A task list of this length, its first tasks done.
 pub fn numbered_tasks(total: usize, done: usize) -> String {
     let mark = |number| if number <= done { 'x' } else { ' ' };
     (1..=total).fold(String::new(), |list, number| {
@@ -574,7 +574,7 @@ impl Running {
         fs::write(&self.clock, "0").unwrap();
     }
 
-    /// Returns the answer; a hook that does not end is killed and fails the test.
+    /// The answer. A hook that does not end is killed, and the test fails.
     pub fn finish(mut self) -> Outcome {
         let [stdout, stderr] = self.outputs.map(|pipe| pipe.recv_timeout(self.deadline.left()));
         let (Ok(stdout), Ok(stderr)) = (stdout, stderr) else {

@@ -23,7 +23,7 @@ fn the_transcript_misses_the_last_message() {
 }
 
 #[test]
-fn one_broken_line_neither_hides_the_signal_nor_ends_the_loop() {
+fn broken_line_hides_no_signal() {
     for broken in [
         &b"{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"te"[..],
         b"{\"type\":\"assistant\",\"message\":{\"content\":\"\x01\x02\x1b[2J\"}}",
@@ -43,7 +43,7 @@ fn one_broken_line_neither_hides_the_signal_nor_ends_the_loop() {
 }
 
 #[test]
-fn half_a_character_in_the_event_does_not_lose_the_loop() {
+fn half_character_loses_no_loop() {
     let bench = Bench::in_execution();
     let event = format!(
         r#"{{"hook_event_name":"Stop","session_id":"s1","cwd":{},"last_assistant_message":"cut \ud83d"}}"#,
@@ -53,7 +53,7 @@ fn half_a_character_in_the_event_does_not_lose_the_loop() {
 }
 
 #[test]
-fn a_signal_of_an_earlier_loop_does_not_end_an_armed_one() {
+fn earlier_signal_ends_no_armed_loop() {
     let bench = Bench::ready();
     bench.transcript("s1").assistant(SIGNAL);
     bench.implement("s1", "");
@@ -62,7 +62,7 @@ fn a_signal_of_an_earlier_loop_does_not_end_an_armed_one() {
 }
 
 #[test]
-fn a_signal_of_an_earlier_loop_does_not_end_one_that_nobody_armed() {
+fn earlier_signal_ends_no_unarmed_loop() {
     let bench = counted();
     bench.stop("s1").saying(SIGNAL).run().silent();
     // The client writes the last message after the hook has run.
@@ -73,7 +73,7 @@ fn a_signal_of_an_earlier_loop_does_not_end_one_that_nobody_armed() {
 }
 
 #[test]
-fn the_hooks_own_reason_is_not_read_back_as_the_agents() {
+fn hook_reason_is_not_the_agent() {
     let bench = counted();
     let stop = bench.stop("s1").run();
     let reason = stop.reason().to_owned();
@@ -87,7 +87,7 @@ fn the_hooks_own_reason_is_not_read_back_as_the_agents() {
 }
 
 #[test]
-fn the_signal_in_prose_is_no_signal() {
+fn signal_in_prose_is_none() {
     for words in [
         "ALL_TASKS_COMPLETE.",
         "**ALL_TASKS_COMPLETE**",
@@ -102,7 +102,7 @@ fn the_signal_in_prose_is_no_signal() {
 }
 
 #[test]
-fn the_users_prompt_is_not_the_agents_answer() {
+fn user_prompt_is_no_answer() {
     let bench = counted();
     bench.transcript("s1").user("Work until you can say\nALL_TASKS_COMPLETE\n").tool("Read");
     bench.stop("s1").without("last_assistant_message").run().reason();
@@ -111,7 +111,7 @@ fn the_users_prompt_is_not_the_agents_answer() {
 // Done without work.
 
 #[test]
-fn the_signal_in_the_first_answer_is_refused_while_boxes_are_open() {
+fn early_signal_is_refused() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     bench.stop("s1").saying(SIGNAL).run().reason();
@@ -119,7 +119,7 @@ fn the_signal_in_the_first_answer_is_refused_while_boxes_are_open() {
 }
 
 #[test]
-fn complete_with_12_of_16_tasks_open_is_not_complete() {
+fn complete_with_open_tasks_is_not() {
     let list = numbered_tasks(16, 4);
     let bench = Bench::project().current_feature(FEATURE).tasks(&list).state(&executing(16, 16));
     let stop = bench.stop("s1").saying(SIGNAL).run();
@@ -128,7 +128,7 @@ fn complete_with_12_of_16_tasks_open_is_not_complete() {
 }
 
 #[test]
-fn an_empty_task_list_is_not_done() {
+fn empty_task_list_is_not_done() {
     for list in ["", "# Tasks\n", "```\n- [x] T001 a\n```\n", "- [x] CHK001 a checklist item\n"] {
         let bench = Bench::project().current_feature(FEATURE).tasks(list).state(&executing(3, 3));
         let stop = bench.stop("s1").saying(SIGNAL).run();
@@ -137,7 +137,7 @@ fn an_empty_task_list_is_not_done() {
 }
 
 #[test]
-fn a_task_list_that_goes_away_is_not_done() {
+fn vanished_task_list_is_not_done() {
     let bench = Bench::in_execution();
     bench.stop("s1").run().reason();
     fs::remove_file(bench.feature_path("tasks.md")).unwrap();
@@ -147,7 +147,7 @@ fn a_task_list_that_goes_away_is_not_done() {
 }
 
 #[test]
-fn a_feature_that_counts_no_task_is_left_alone() {
+fn taskless_feature_is_left_alone() {
     let bench = Bench::project().current_feature(FEATURE).tasks("").state(&executing(0, 0));
     bench.stop("s1").run().silent();
 }
@@ -155,7 +155,7 @@ fn a_feature_that_counts_no_task_is_left_alone() {
 // Cannot be stopped.
 
 #[test]
-fn a_limit_written_with_an_equals_sign_or_a_leading_zero_is_a_limit() {
+fn limits_allow_equals_and_zeros() {
     for (arguments, limit) in
         [("--max-iterations=3", 3), ("--max-iterations 3", 3), ("--max-iterations=08", 8)]
     {
@@ -171,7 +171,7 @@ fn a_limit_written_with_an_equals_sign_or_a_leading_zero_is_a_limit() {
 }
 
 #[test]
-fn failures_are_not_free_the_loop_counts_by_itself() {
+fn loop_counts_failures_itself() {
     let bench = Bench::ready();
     bench.implement("s1", "--max-iterations 5");
     for iteration in 1..=4 {
@@ -184,7 +184,7 @@ fn failures_are_not_free_the_loop_counts_by_itself() {
 }
 
 #[test]
-fn a_task_over_its_retry_limit_is_not_driven_on() {
+fn retry_limit_stops_a_task() {
     let bench = Bench::in_execution();
     bench.set_state("taskIteration", 5);
     bench.stop("s1").run().reason();
@@ -195,7 +195,7 @@ fn a_task_over_its_retry_limit_is_not_driven_on() {
 }
 
 #[test]
-fn a_state_that_is_corrupted_anew_every_time_does_not_block_for_ever() {
+fn endless_corruption_blocks_not_forever() {
     let bench = Bench::in_execution();
     let mut blocks = 0;
     for stop in 0..30 {
@@ -223,7 +223,7 @@ fn the_last_allowed_iteration_may_complete() {
 // Stops too early.
 
 #[test]
-fn stop_hook_active_is_not_an_exit() {
+fn stop_hook_active_is_no_exit() {
     let bench = Bench::in_execution();
     bench.stop("s1").run().reason();
     for id in ["T002", "T003"] {
@@ -235,7 +235,7 @@ fn stop_hook_active_is_not_an_exit() {
 }
 
 #[test]
-fn the_agent_may_stand_in_any_folder_of_the_project() {
+fn agent_may_stand_in_any_folder() {
     let bench = Bench::in_execution();
     let deep = bench.path("src/a/b/c");
     fs::create_dir_all(&deep).unwrap();
@@ -254,7 +254,7 @@ fn the_agent_may_stand_in_any_folder_of_the_project() {
 }
 
 #[test]
-fn a_healthy_run_at_one_long_task_is_not_stale() {
+fn long_task_run_is_not_stale() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     for line in 0..25 {
@@ -265,7 +265,7 @@ fn a_healthy_run_at_one_long_task_is_not_stale() {
 }
 
 #[test]
-fn a_run_whose_transcript_tells_nothing_is_judged_by_its_files() {
+fn silent_transcript_leaves_files_to_judge() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     for line in 0..12 {
@@ -275,7 +275,7 @@ fn a_run_whose_transcript_tells_nothing_is_judged_by_its_files() {
 }
 
 #[test]
-fn a_tool_result_larger_than_what_is_read_is_not_idleness() {
+fn huge_tool_result_is_not_idleness() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     for line in 0..5 {
@@ -286,7 +286,7 @@ fn a_tool_result_larger_than_what_is_read_is_not_idleness() {
 }
 
 #[test]
-fn d1_what_a_check_writes_is_no_progress() {
+fn d1_check_writes_are_no_progress() {
     let bench = Bench::ready()
         .settings("---\nchecks:\n  - date +%N >> written-by-the-check; exit 1\n---\n");
     bench.implement("s1", "").context();
@@ -302,7 +302,7 @@ fn d1_what_a_check_writes_is_no_progress() {
 }
 
 #[test]
-fn d1_what_the_agent_changes_before_a_check_that_writes_is_progress() {
+fn d1_agent_changes_before_checks_count() {
     let check = "date +%N >> src/main.rs; exit 1";
     let bench = Bench::ready().settings(&format!("---\nchecks:\n  - {check}\n---\n"));
     bench.implement("s1", "").context();
@@ -315,7 +315,7 @@ fn d1_what_the_agent_changes_before_a_check_that_writes_is_progress() {
 }
 
 #[test]
-fn the_loops_own_files_are_no_progress() {
+fn own_loop_files_are_no_progress() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     for stop in 0..30 {
@@ -333,7 +333,7 @@ fn the_loops_own_files_are_no_progress() {
 // Wrong session.
 
 #[test]
-fn another_terminal_is_not_caught_and_the_log_says_why() {
+fn other_terminal_is_not_caught() {
     let bench = Bench::in_execution();
     bench.stop("s1").run().reason();
     for _ in 0..2 {
@@ -357,14 +357,14 @@ fn an_empty_session_id_holds_nobody() {
 }
 
 #[test]
-fn a_session_is_known_by_its_transcript_where_the_id_is_missing() {
+fn transcript_replaces_a_missing_session_id() {
     let bench = Bench::in_execution();
     bench.stop("s1").without("session_id").run().reason();
     assert!(bench.loops().knows("s1"));
 }
 
 #[test]
-fn a_crashed_loop_does_not_trap_later_sessions() {
+fn crashed_loop_traps_no_session() {
     let bench = Bench::ready();
     bench.implement("crashed", "");
     bench.stop("later").run().silent();
@@ -376,7 +376,7 @@ fn a_crashed_loop_does_not_trap_later_sessions() {
 // Waiting.
 
 #[test]
-fn background_agents_are_waited_for_and_nothing_is_counted() {
+fn background_agents_are_awaited_uncounted() {
     let bench = Bench::in_execution();
     bench.stop("s1").run().reason();
     let agent = json!([{"id": "a1", "type": "subagent", "status": "running", "description": "build",
@@ -400,7 +400,7 @@ fn t10_a_monitor_is_waited_for() {
 }
 
 #[test]
-fn a_shell_in_the_background_is_not_waited_for() {
+fn background_shell_is_not_awaited() {
     let bench = Bench::in_execution();
     let tasks = json!([{"id": "b1", "type": "shell", "status": "running", "command": "npm run dev"},
         {"id": "a2", "type": "subagent", "status": "completed"}, 7, {"type": []}]);
@@ -408,7 +408,7 @@ fn a_shell_in_the_background_is_not_waited_for() {
 }
 
 #[test]
-fn a_person_who_must_approve_is_waited_for() {
+fn approving_person_is_awaited() {
     let bench = Bench::in_execution();
     bench.set_state("awaitingApproval", true);
     bench.stop("s1").run().silent().logged("Waiting: a person's approval");
@@ -417,7 +417,7 @@ fn a_person_who_must_approve_is_waited_for() {
 }
 
 #[test]
-fn a_rate_limit_pauses_the_loop_and_costs_no_iteration() {
+fn rate_limit_pauses_the_loop() {
     let bench = Bench::in_execution();
     bench.stop("s1").run().reason();
     for _ in 0..4 {
@@ -436,7 +436,7 @@ fn a_rate_limit_pauses_the_loop_and_costs_no_iteration() {
 // tasks.md.
 
 #[test]
-fn boxes_are_read_as_people_write_them() {
+fn boxes_read_as_people_write() {
     for (list, left) in [
         ("- [X] T001 a\n* [x] T002 b\n  - [ ] T003 nested\n", "1 of 3: T003"),
         ("- [x] T001 a\n```\n- [ ] T002 fenced\n```\n- [ ] T003 c\n", "1 of 2: T003"),
@@ -451,7 +451,7 @@ fn boxes_are_read_as_people_write_them() {
 }
 
 #[test]
-fn the_list_decides_where_the_index_disagrees() {
+fn list_outranks_the_index() {
     let behind = Bench::project().current_feature(FEATURE).tasks(ALL_DONE).state(&executing(0, 9));
     behind.stop("s1").run().silent();
     assert_eq!(behind.read_state()["taskIndex"], 3);
@@ -463,7 +463,7 @@ fn the_list_decides_where_the_index_disagrees() {
 }
 
 #[test]
-fn a_state_file_that_the_agent_removes_when_all_is_done_is_a_completion() {
+fn removed_state_after_ticks_completes() {
     let bench = Bench::in_execution();
     bench.stop("s1").run().reason();
     bench.write_tasks(ALL_DONE);
@@ -476,7 +476,7 @@ fn a_state_file_that_the_agent_removes_when_all_is_done_is_a_completion() {
 // Which files are work.
 
 /// A loop in a repository, whose agent calls tools in every iteration and does what `work` does.
-/// Returns after how many stops it ended, `None` when it still lived after 30.
+/// The number of stops until the end; `None` if the loop lives after 30.
 #[cfg(unix)]
 fn stops_until_the_end(bench: &Bench, work: impl Fn(usize)) -> Option<usize> {
     bench.implement("s1", "").context();
@@ -510,7 +510,7 @@ fn repository() -> Bench {
 
 #[cfg(unix)]
 #[test]
-fn d2_work_in_a_folder_of_any_name_is_progress() {
+fn d2_any_folder_name_is_progress() {
     for name in ["src/target/a.rs", "node_modules/own/a.js", "build/a", "__pycache__/a", ".venv/a"]
     {
         let bench = repository();
@@ -535,7 +535,7 @@ fn files_of_programs_are_no_progress() {
 
 #[cfg(unix)]
 #[test]
-fn d2_what_git_ignores_is_no_progress_and_what_it_tracks_is() {
+fn d2_ignored_is_none_and_tracked_is() {
     let bench = repository().file(".gitignore", "/out/\n*.log\n");
     let ignored = |stop: usize| {
         bench.write("out/a", stop.to_string());
@@ -553,7 +553,7 @@ fn d2_what_git_ignores_is_no_progress_and_what_it_tracks_is() {
 
 #[cfg(unix)]
 #[test]
-fn d2_every_kind_of_change_is_progress() {
+fn d2_every_change_is_progress() {
     use std::os::unix::fs::PermissionsExt;
     let bench = repository().file("src/a", "x").file("src/b", "x");
     for number in 0..40 {
@@ -590,7 +590,7 @@ fn d2_every_kind_of_change_is_progress() {
 
 #[cfg(unix)]
 #[test]
-fn d2_work_in_every_ninth_iteration_keeps_a_loop_and_the_tenth_still_one_ends_it() {
+fn d2_ninth_iteration_work_keeps_loops() {
     let bench = repository();
     let work = |stop: usize| {
         if stop.is_multiple_of(9) {
@@ -608,7 +608,7 @@ fn d2_work_in_every_ninth_iteration_keeps_a_loop_and_the_tenth_still_one_ends_it
 
 #[cfg(unix)]
 #[test]
-fn d2_files_that_come_and_go_are_no_endless_progress() {
+fn d2_flickering_files_are_no_progress() {
     let bench = repository();
     // The first look cannot know that nothing of the work went away; the second one does.
     let work = |_| {
@@ -621,7 +621,7 @@ fn d2_files_that_come_and_go_are_no_endless_progress() {
 }
 
 #[test]
-fn l6_a_list_that_was_cut_down_to_ticked_tasks_is_not_completed_in_silence() {
+fn l6_cut_list_completes_aloud() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     bench.write_tasks("# Tasks\n\n- [x] T001 Create it\n");
@@ -638,7 +638,7 @@ fn l6_a_list_that_was_cut_down_to_ticked_tasks_is_not_completed_in_silence() {
 }
 
 #[test]
-fn l6_tasks_that_came_back_are_not_told() {
+fn l6_returned_tasks_stay_untold() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     bench.write_tasks("# Tasks\n\n- [x] T001 Create it\n");

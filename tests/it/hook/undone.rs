@@ -57,7 +57,7 @@ fn refused_and_unchanged(bench: &Bench, name: &str) {
 }
 
 #[test]
-fn l3_a_first_arming_that_is_refused_leaves_every_file_as_it_was() {
+fn l3_refused_arming_leaves_files() {
     for name in WRITTEN {
         let bench = Bench::ready();
         obstruct(&bench, name);
@@ -66,7 +66,7 @@ fn l3_a_first_arming_that_is_refused_leaves_every_file_as_it_was() {
 }
 
 #[test]
-fn l3_a_refused_arming_keeps_the_state_of_an_earlier_loop_and_its_corrupt_file() {
+fn l3_refused_arming_keeps_earlier_state() {
     for name in WRITTEN {
         let bench = Bench::ready().raw_state("{\"phase\": \"exec");
         if name != WRITTEN[3] {
@@ -85,7 +85,7 @@ fn l3_a_refused_arming_keeps_the_state_of_an_earlier_loop_and_its_corrupt_file()
 }
 
 #[test]
-fn l3_a_refused_arming_takes_no_loop_from_this_session_or_another_one() {
+fn l3_refused_arming_takes_no_loop() {
     for name in WRITTEN {
         // Another session drives the feature, and this one has a task of its own.
         let bench = Bench::ready();
@@ -109,7 +109,7 @@ fn l3_a_refused_arming_takes_no_loop_from_this_session_or_another_one() {
 }
 
 #[test]
-fn l3_a_refused_arming_from_a_session_with_another_feature_ends_no_loop() {
+fn l3_refused_arming_ends_no_loop() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     let bench = bench.feature("002-other").tasks(THREE_TASKS);
@@ -122,7 +122,7 @@ fn l3_a_refused_arming_from_a_session_with_another_feature_ends_no_loop() {
 }
 
 #[test]
-fn l3_an_arming_that_is_not_in_the_journal_is_armed_and_says_so() {
+fn l3_unjournaled_arming_says_so() {
     for command in ["speckit:implement", "speckit:ralph-loop"] {
         let bench = Bench::ready();
         fs::create_dir_all(bench.path(".claude/ralph/s1/journal.jsonl")).unwrap();

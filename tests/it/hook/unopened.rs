@@ -12,7 +12,7 @@ fn names(bench: &Bench) -> Vec<PathBuf> {
 
 #[cfg(unix)]
 #[test]
-fn l4_a_file_that_cannot_be_opened_is_left_where_it_is_and_the_loop_lives() {
+fn l4_unopened_file_stays_in_place() {
     for (name, why) in [("session-s1.json", "chmod 600"), ("open-s1.txt", "Permission denied")] {
         let bench = Bench::ready();
         bench.implement("s1", "").context();
@@ -53,7 +53,7 @@ fn l4_a_pin_that_cannot_be_opened_gives_nothing_away() {
 
 #[cfg(unix)]
 #[test]
-fn l4_a_state_file_that_cannot_be_opened_refuses_arming_and_is_not_put_aside() {
+fn l4_unopened_state_refuses_arming() {
     let bench = Bench::in_execution();
     let before = names(&bench);
     let state = bench.state_path();
@@ -69,7 +69,7 @@ fn l4_a_state_file_that_cannot_be_opened_refuses_arming_and_is_not_put_aside() {
 }
 
 #[test]
-fn l4_a_hook_with_few_files_to_open_renames_nothing_and_ends_no_loop() {
+fn l4_few_open_files_harm_nothing() {
     assert!(fs::metadata(HOOK).is_ok());
     let bench = Bench::ready();
     bench.implement("s1", "").context();
@@ -89,7 +89,7 @@ fn l4_a_hook_with_few_files_to_open_renames_nothing_and_ends_no_loop() {
 }
 
 #[test]
-fn s2_what_was_armed_and_cannot_be_read_for_once_lets_no_loop_end_without_its_checks() {
+fn s2_unread_arming_ends_no_loop() {
     let bench = Bench::ready().settings("---\nchecks:\n  - test -e src/built\n---\n");
     bench.implement("s1", "").context();
     for id in ["T002", "T003"] {
@@ -110,7 +110,7 @@ fn s2_what_was_armed_and_cannot_be_read_for_once_lets_no_loop_end_without_its_ch
 
 #[cfg(unix)]
 #[test]
-fn l4_a_state_file_or_a_list_that_cannot_be_opened_is_not_corrupt_and_counts_nothing() {
+fn l4_unopened_state_is_not_corrupt() {
     for name in [".speckit-state.json", "tasks.md"] {
         let bench = Bench::ready();
         bench.implement("s1", "").context();
@@ -131,7 +131,7 @@ fn l4_a_state_file_or_a_list_that_cannot_be_opened_is_not_corrupt_and_counts_not
 
 #[cfg(unix)]
 #[test]
-fn l4_a_state_file_that_cannot_be_opened_is_no_matter_of_a_session_without_a_loop() {
+fn l4_unopened_state_concerns_no_others() {
     let bench = Bench::in_execution();
     let path = bench.state_path();
     bench.stop("s1").start_without_rights(&[&path]).finish().silent().logged("cannot be read");

@@ -54,7 +54,7 @@ fn both_lists_are_named() {
 }
 
 #[test]
-fn a_copy_with_another_tick_is_named() {
+fn differing_copy_is_named() {
     let (bench, tree) = entered(INSIDE, true);
     let list = bench.feature_path("tasks.md");
     let copy = tree.join(list.strip_prefix(&bench.root).unwrap());
@@ -104,7 +104,7 @@ fn work_there_proves_a_task() {
 }
 
 #[test]
-fn work_beside_proves_a_task_of_the_project() {
+fn work_beside_proves_project_tasks() {
     let (bench, tree) = entered("../beside", false);
     std::fs::write(tree.join("lib/a.py"), "print('a')\n").unwrap();
     bench.tick("T001");
@@ -128,7 +128,7 @@ fn told(bench: &Bench, folder: &Path, arguments: &[&str]) -> Said {
 }
 
 #[test]
-fn a_loop_in_another_tree_is_found() {
+fn other_tree_loop_is_found() {
     for place in [INSIDE, "../beside"] {
         let (bench, tree) = entered(place, true);
         let list = bench.feature_path("tasks.md");

@@ -21,7 +21,7 @@ fn no_two_files_need_each_other() {
 }
 
 #[test]
-fn a_host_is_named_only_where_it_lives_and_where_it_is_set_up() {
+fn hosts_are_named_only_at_home() {
     let library = Library::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
     for (module, source) in &library.files {
         let may = matches!(module[0].as_str(), "hosts" | "plugin" | "cli");
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_found_through_aliases_and_what_a_module_hands_on() {
+    fn circles_are_found_through_aliases() {
         let found = library(&[
             ("room", "mod one; mod two; pub use two::Thing as Other;"),
             ("room/one", "use super::Other; fn f(it: Other) {}"),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_that_only_declares_its_children_is_in_no_circle() {
+    fn declaring_parents_make_no_circle() {
         let found = library(&[
             ("room", "pub mod one; pub use one::Thing; pub struct Left;"),
             ("room/one", "use super::Left; pub(super) struct Thing;"),

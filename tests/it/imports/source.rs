@@ -22,7 +22,7 @@ pub struct Use {
     pub is_public: bool,
 }
 
-/// Returns what a file imports; what is only built for tests is left out.
+/// The imports of a file, without those of its tests.
 pub fn parse(text: &str) -> Source {
     let tokens = tokens(&plain(text));
     let mut source = Source::default();
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn every_leaf_of_a_use_tree_is_found_with_its_name() {
+    fn use_tree_leaves_keep_their_names() {
         let source = parse(
             "use crate::a::{self, b::{C, D as E}, f::*};\npub use super::g;\npub(crate) use self::h::I;",
         );
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_in_code_are_found_and_those_in_comments_and_strings_are_not() {
+    fn only_paths_in_code_are_found() {
         let source = parse(
             r##"mod child;
             // crate::comment::x
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_built_for_tests_only_is_left_out() {
+    fn test_builds_are_left_out() {
         let source = parse(
             "#[cfg(test)]\nmod tests;\n#[cfg(test)]\nmod more { use crate::a; fn f() { b::c() } }\nuse crate::d;",
         );

@@ -109,7 +109,7 @@ fn files(folder: &Path) -> BTreeSet<PathBuf> {
 }
 
 #[test]
-fn every_list_is_read_as_people_do() {
+fn lists_read_as_people_do() {
     let rows = rows();
     let (mut wrong, mut rest) = (String::new(), 0);
     for row in &rows {
@@ -154,7 +154,7 @@ fn every_list_is_read_as_people_do() {
 }
 
 #[test]
-fn no_form_of_box_is_done_unsaid() {
+fn no_box_is_done_unsaid() {
     let forms =
         ["[-]", "[~]", "[B]", "[?]", "[]", "[  ]", "[\u{a0}]", "\\[ \\]", "[ ]:", "[!]", "[/]"];
     for row in rows() {
@@ -529,7 +529,7 @@ fn a_legend_explains_each_mark_once() {
 }
 
 #[test]
-fn a_fence_with_a_name_ends_none() {
+fn named_fence_ends_none() {
     let text = "```bash\na\n- [ ] T1 b\n```bash\n- [ ] no\n```\n- [ ] T2 c\n";
     let list = TaskList::parse(text.as_bytes());
     assert_eq!((list.open().count(), named(&list).as_str()), (2, "L5:hidden"));
@@ -538,7 +538,7 @@ fn a_fence_with_a_name_ends_none() {
 }
 
 #[test]
-fn hidden_boxes_are_named_before_a_loop() {
+fn hidden_boxes_are_named_first() {
     for text in [
         "```[tasklist]\n- [ ] #12\n```",
         "<script>\n- [ ] a\n</script>",
@@ -576,7 +576,7 @@ fn words_before_boxes_are_named() {
 }
 
 #[test]
-fn tasks_between_rules_are_no_front_matter() {
+fn ruled_tasks_are_no_front_matter() {
     let list = TaskList::parse(b"---\nSetup:\n  - [ ] T001 a\n---\n- [x] T002 b\n");
     assert_eq!((list.open().count(), list.done()), (1, 1));
 }

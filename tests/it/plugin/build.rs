@@ -42,7 +42,7 @@ fn a_missing_folder_is_made() {
 }
 
 #[test]
-fn an_empty_folder_is_filled_and_stays_the_same_folder() {
+fn empty_folder_is_filled_in_place() {
     let scratch = Home::new();
     let folder = scratch.top().join("plugin");
     fs::create_dir(&folder).unwrap();
@@ -54,7 +54,7 @@ fn an_empty_folder_is_filled_and_stays_the_same_folder() {
 }
 
 #[test]
-fn an_earlier_assembly_is_replaced_as_a_whole() {
+fn earlier_assembly_is_replaced_whole() {
     let scratch = Home::new();
     let folder = scratch.top().join("plugin");
     assert_eq!(build(&scratch, "plugin").code, Some(0));
@@ -73,7 +73,7 @@ fn an_earlier_assembly_is_replaced_as_a_whole() {
 }
 
 #[test]
-fn a_session_never_finds_the_plugin_missing_while_it_is_replaced() {
+fn replaced_plugin_is_never_missing() {
     let scratch = Home::new();
     assert_eq!(build(&scratch, "plugin").code, Some(0));
     let hooks = scratch.top().join("plugin/hooks/hooks.json");
@@ -97,7 +97,7 @@ fn a_session_never_finds_the_plugin_missing_while_it_is_replaced() {
 }
 
 #[test]
-fn an_assembly_that_was_broken_off_is_written_again() {
+fn broken_assembly_is_written_again() {
     let scratch = Home::new();
     assert_eq!(build(&scratch, "plugin").code, Some(0));
     let folder = scratch.top().join("plugin");
@@ -108,7 +108,7 @@ fn an_assembly_that_was_broken_off_is_written_again() {
 }
 
 #[test]
-fn a_folder_of_somebody_else_is_refused_and_left_alone() {
+fn foreign_folder_is_refused_untouched() {
     let scratch = Home::new();
     scratch.write("theirs/notes.txt", "mine");
     scratch.write("theirs/commands/implement.md", "mine");
@@ -120,7 +120,7 @@ fn a_folder_of_somebody_else_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_plugin_with_a_file_of_somebody_else_is_refused_and_the_file_is_named() {
+fn foreign_plugin_file_is_refused() {
     for foreign in ["notes.txt", "commands/mine.md", "my folder/file", "bin/tool"] {
         let scratch = Home::new();
         assert_eq!(build(&scratch, "plugin").code, Some(0));
@@ -135,7 +135,7 @@ fn a_plugin_with_a_file_of_somebody_else_is_refused_and_the_file_is_named() {
 }
 
 #[test]
-fn the_types_that_claude_code_writes_into_a_plugin_go_with_it() {
+fn client_types_go_with_the_plugin() {
     let scratch = Home::new();
     assert_eq!(build(&scratch, "plugin").code, Some(0));
     let before = tree(&scratch.top().join("plugin"));
@@ -173,7 +173,7 @@ fn what_is_no_folder_is_refused() {
 }
 
 #[test]
-fn a_link_to_a_plugin_stays_a_link() {
+fn plugin_link_stays_a_link() {
     let scratch = Home::new();
     assert_eq!(build(&scratch, "real").code, Some(0));
     symlink("real", scratch.top().join("link")).unwrap();
@@ -184,7 +184,7 @@ fn a_link_to_a_plugin_stays_a_link() {
 }
 
 #[test]
-fn a_spool_without_the_hook_beside_it_says_what_is_missing() {
+fn spool_without_hook_says_so() {
     let scratch = Home::new();
     let alone = scratch.copy(SPOOL, "alone/spool");
     let outcome = scratch.run(&alone, &["plugin", "build", "plugin"]);
@@ -195,7 +195,7 @@ fn a_spool_without_the_hook_beside_it_says_what_is_missing() {
 }
 
 #[test]
-fn a_launcher_is_not_taken_for_the_hook() {
+fn launcher_is_not_the_hook() {
     let scratch = Home::new();
     let copy = scratch.copy(SPOOL, "both/spool");
     scratch.script("both/ralph-hook", "true");

@@ -60,7 +60,7 @@ fn is_allowed(expression: &str, allowed: &[String]) -> bool {
 }
 
 #[test]
-fn s10_every_crate_has_a_license_that_is_allowed() {
+fn s10_crate_licenses_are_allowed() {
     let allowed = list("licenses", "allow");
     for package in crates() {
         let license = package["license"].as_str().unwrap_or_default();
@@ -71,7 +71,7 @@ fn s10_every_crate_has_a_license_that_is_allowed() {
 }
 
 #[test]
-fn s10_every_crate_comes_from_the_registry_with_a_checksum() {
+fn s10_crates_come_with_checksums() {
     let allowed = list("sources", "allow-registry");
     let mut own = 0;
     for package in crates() {
@@ -114,7 +114,7 @@ fn built() -> BTreeSet<(String, String)> {
 }
 
 #[test]
-fn s10_no_crate_is_banned_or_there_twice() {
+fn s10_crates_are_allowed_and_single() {
     let banned = list("bans", "deny");
     for package in crates() {
         let name = package["name"].as_str().unwrap().to_owned();
@@ -134,7 +134,7 @@ fn s10_no_crate_is_banned_or_there_twice() {
 }
 
 #[test]
-fn s10_every_action_of_a_workflow_is_one_commit() {
+fn s10_workflow_actions_are_pinned() {
     let folder = ".github/workflows";
     let mut seen = 0;
     for path in files(&checkout().join(folder)) {

@@ -101,7 +101,7 @@ fn a_broken_ralph_toml_is_named() {
 }
 
 #[test]
-fn lines_that_do_not_count_are_named() {
+fn uncounted_lines_are_named() {
     let patient = Patient::healthy();
     let feature = r#"{"feature_directory": "specs/001-x"}"#;
     patient.scratch.write("project/.specify/feature.json", feature);
@@ -137,7 +137,7 @@ fn an_old_client_fails() {
 }
 
 #[test]
-fn a_plugin_that_is_missing_off_broken_or_of_another_version_fails() {
+fn unusable_plugin_fails() {
     let mut patient = Patient::healthy();
     patient.plugins[0]["enabled"] = false.into();
     patient.expect("plugin", "fail", &["claude plugin enable speckit@ralph-speckit"]);
@@ -152,7 +152,7 @@ fn a_plugin_that_is_missing_off_broken_or_of_another_version_fails() {
 }
 
 #[test]
-fn programs_that_are_missing_or_not_ours_fail() {
+fn missing_or_foreign_programs_fail() {
     let patient = Patient::healthy();
     let bin = patient.scratch.top().join("plugin/bin");
     fs::rename(bin.join("ralph-hook"), bin.join("aside")).unwrap();
@@ -171,7 +171,7 @@ fn programs_that_are_missing_or_not_ours_fail() {
 }
 
 #[test]
-fn settings_that_switch_hooks_off_fail_and_the_file_is_named() {
+fn settings_disabling_hooks_fail() {
     for path in [
         "home/.claude/settings.json",
         "project/.claude/settings.json",
@@ -193,7 +193,7 @@ fn the_nearest_setting_wins() {
 }
 
 #[test]
-fn a_variable_that_switches_hooks_off_fails() {
+fn variable_disabling_hooks_fails() {
     let mut patient = Patient::healthy();
     patient.scratch.set("CLAUDE_CODE_SIMPLE", "0");
     patient.expect("hooks", "ok", &[]);
@@ -202,14 +202,14 @@ fn a_variable_that_switches_hooks_off_fails() {
 }
 
 #[test]
-fn a_broken_settings_file_is_a_warning() {
+fn broken_settings_file_warns() {
     let patient = Patient::healthy();
     patient.scratch.write("project/.claude/settings.json", "{half");
     patient.expect("settings", "warn", &["settings.json"]);
 }
 
 #[test]
-fn ac_3_1_a_project_that_is_switched_off_is_a_warning() {
+fn ac_3_1_switched_off_project_warns() {
     let patient = Patient::healthy();
     let path = "project/.claude/ralph-speckit.local.md";
     patient.scratch.write(path, "---\nenabled: false\n---\n");
@@ -219,14 +219,14 @@ fn ac_3_1_a_project_that_is_switched_off_is_a_warning() {
 }
 
 #[test]
-fn s3_a_file_that_was_meant_as_the_settings_is_a_failure() {
+fn s3_misnamed_settings_fail() {
     let patient = Patient::healthy();
     patient.scratch.write("project/.claude/ralph-speckit.md", "---\nchecks: [npm test]\n---\n");
     patient.expect("project", "fail", &[".claude/ralph-speckit.md` is not the settings file"]);
 }
 
 #[test]
-fn s3_settings_that_cannot_be_used_are_a_failure_with_the_line() {
+fn s3_unusable_settings_fail_with_line() {
     let patient = Patient::healthy();
     let path = "project/.claude/ralph-speckit.local.md";
     patient.scratch.write(path, "---\nenabled: true\ncheck:\n  - cargo test\n---\n");
@@ -240,7 +240,7 @@ fn s3_settings_that_cannot_be_used_are_a_failure_with_the_line() {
 }
 
 #[test]
-fn another_loop_plugin_is_a_warning_with_the_command_that_switches_it_off() {
+fn other_loop_plugin_warns() {
     for id in [
         "ralph-loop@claude-plugins-official",
         "ralph-wiggum@x",
@@ -257,7 +257,7 @@ fn another_loop_plugin_is_a_warning_with_the_command_that_switches_it_off() {
 }
 
 #[test]
-fn other_stop_hooks_are_tolerated_and_named() {
+fn other_stop_hooks_are_named() {
     let mut patient = Patient::healthy();
     patient.scratch.write(
         "project/.claude/settings.json",
@@ -279,7 +279,7 @@ fn other_stop_hooks_are_tolerated_and_named() {
 }
 
 #[test]
-fn a_block_cap_below_ours_is_a_warning() {
+fn lower_block_cap_warns() {
     for (cap, status) in
         [("2", "warn"), ("3", "warn"), ("4", "ok"), ("0", "ok"), ("-1", "ok"), ("many", "warn")]
     {
@@ -301,7 +301,7 @@ fn inhibited_by(patient: &Patient, script: &str) {
 }
 
 #[test]
-fn whether_the_machine_can_be_kept_awake_is_said_as_it_is() {
+fn awake_ability_is_told() {
     let patient = Patient::healthy();
     let real = "while case \"$1\" in --*) true ;; *) false ;; esac; do shift; done\n\"$@\"";
     let held = "`spool ralph` keeps this machine awake while it runs";
@@ -317,7 +317,7 @@ fn whether_the_machine_can_be_kept_awake_is_said_as_it_is() {
 }
 
 #[test]
-fn the_first_process_of_a_container_does_not_say_that_it_keeps_the_machine_awake() {
+fn container_init_claims_no_wakefulness() {
     let patient = Patient::healthy();
     inhibited_by(&patient, "echo held; exec sleep 600");
     let container = ["--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc"];

@@ -44,7 +44,7 @@ fn places_are_searched_in_order() {
 }
 
 #[test]
-fn xdg_data_home_says_where_the_installed_program_is() {
+fn xdg_data_home_finds_the_program() {
     let mut scratch = Home::new();
     let launcher = launcher(&scratch, "spool");
     program(&scratch, "home/.local/share/ralph-speckit/bin/spool", "default");
@@ -55,7 +55,7 @@ fn xdg_data_home_says_where_the_installed_program_is() {
 }
 
 #[test]
-fn arguments_input_and_exit_code_go_through_unchanged() {
+fn arguments_input_and_exit_pass_through() {
     let scratch = Home::new();
     let launcher = launcher(&scratch, "spool");
     scratch.script(
@@ -79,7 +79,7 @@ fn a_real_hook_is_started() {
 }
 
 #[test]
-fn another_launcher_on_path_is_not_taken_for_the_program() {
+fn other_path_launcher_is_no_program() {
     let mut scratch = Home::new();
     let launcher = launcher(&scratch, "spool");
     scratch.copy(checkout().join("bin/spool"), "other/spool");
@@ -92,7 +92,7 @@ fn another_launcher_on_path_is_not_taken_for_the_program() {
 }
 
 #[test]
-fn what_is_no_program_is_passed_over() {
+fn non_programs_are_passed_over() {
     let scratch = Home::new();
     let launcher = launcher(&scratch, "spool");
     fs::create_dir_all(scratch.data().join("bin/spool")).unwrap();
@@ -103,7 +103,7 @@ fn what_is_no_program_is_passed_over() {
 }
 
 #[test]
-fn a_relative_folder_on_path_is_not_searched() {
+fn relative_path_folders_are_not_searched() {
     let mut scratch = Home::new();
     let launcher = launcher(&scratch, "spool");
     program(&scratch, "spool", "from the project");
@@ -113,7 +113,7 @@ fn a_relative_folder_on_path_is_not_searched() {
 }
 
 #[test]
-fn spool_without_its_program_says_how_to_get_it() {
+fn spool_launcher_names_the_missing_program() {
     let scratch = Home::new();
     let outcome = scratch.run(launcher(&scratch, "spool"), &["status"]);
     assert_eq!((outcome.code, outcome.out.as_str()), (Some(127), ""), "{outcome}");
@@ -121,7 +121,7 @@ fn spool_without_its_program_says_how_to_get_it() {
 }
 
 #[test]
-fn the_hook_without_its_program_lets_the_stop_through_and_says_so_once() {
+fn hook_launcher_lets_stops_through() {
     for (name, words) in [("ralph-hook", &["claude", "Stop"][..]), ("spool", &["hook", "claude"])] {
         let mut scratch = Home::new();
         let launcher = launcher(&scratch, name);
@@ -144,7 +144,7 @@ fn the_hook_without_its_program_lets_the_stop_through_and_says_so_once() {
 }
 
 #[test]
-fn twenty_hooks_at_once_say_it_once() {
+fn twenty_hooks_say_it_once() {
     let scratch = Home::new();
     let launcher = launcher(&scratch, "ralph-hook");
     let children: Vec<_> = (0..20)
@@ -162,7 +162,7 @@ fn twenty_hooks_at_once_say_it_once() {
 }
 
 #[test]
-fn without_a_home_the_hook_still_lets_the_stop_through() {
+fn homeless_hook_lets_stops_through() {
     let scratch = Home::new();
     let launcher = launcher(&scratch, "ralph-hook");
     let output = scratch.command(&launcher, &[]).env_remove("HOME").stdin(Stdio::null()).finish();
@@ -195,7 +195,7 @@ const X86: &str = "Linux x86_64";
 const MAC: &str = "Darwin arm64";
 
 #[test]
-fn a_released_plugin_starts_the_program_of_the_system() {
+fn released_plugin_starts_system_program() {
     let mut scratch = Home::new();
     let bin = released(&scratch, "plugin");
     program(&scratch, "home/.cargo/bin/spool", "cargo");
@@ -212,7 +212,7 @@ fn a_released_plugin_starts_the_program_of_the_system() {
 
 /// The programs that a launcher needs, as the folder has them in which the client starts it.
 #[test]
-fn a_launcher_starts_nothing_of_the_folder_that_it_is_started_in() {
+fn launcher_starts_nothing_from_its_folder() {
     for relative in [".:", ":", "", "there:"] {
         let mut scratch = Home::new();
         let bin = released(&scratch, "plugin");
@@ -235,7 +235,7 @@ fn a_launcher_starts_nothing_of_the_folder_that_it_is_started_in() {
 
 /// The client then starts it without a shell: a stop costs what the program costs.
 #[test]
-fn the_hook_of_a_released_plugin_takes_the_place_of_its_launcher_at_its_first_start() {
+fn released_hook_replaces_its_launcher() {
     let mut scratch = Home::new();
     let bin = released(&scratch, "plugin");
     on(&mut scratch, X86);
@@ -255,7 +255,7 @@ fn the_hook_of_a_released_plugin_takes_the_place_of_its_launcher_at_its_first_st
 }
 
 #[test]
-fn where_machines_of_two_systems_share_a_plugin_the_launcher_comes_back_for_good() {
+fn shared_plugin_gets_its_launcher_back() {
     let mut scratch = Home::new();
     let bin = released(&scratch, "plugin");
     let hook = || fs::read_to_string(bin.join("ralph-hook")).unwrap();
@@ -274,7 +274,7 @@ fn where_machines_of_two_systems_share_a_plugin_the_launcher_comes_back_for_good
 }
 
 #[test]
-fn a_clone_with_programs_is_not_changed_and_a_copy_of_the_client_is() {
+fn clone_stays_and_client_copy_changes() {
     let mut scratch = Home::new();
     on(&mut scratch, X86);
     for (plugin, is_settled) in [("clone", false), ("home/.claude/plugins/cache/of/speckit", true)]
@@ -287,7 +287,7 @@ fn a_clone_with_programs_is_not_changed_and_a_copy_of_the_client_is() {
 }
 
 #[test]
-fn twenty_first_starts_at_once_all_reach_the_program() {
+fn twenty_first_starts_reach_the_program() {
     let mut scratch = Home::new();
     let bin = released(&scratch, "plugin");
     on(&mut scratch, X86);

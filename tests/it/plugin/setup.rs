@@ -97,7 +97,7 @@ fn setup_installs_and_remove_leaves_nothing() {
 }
 
 #[test]
-fn remove_names_the_folder_that_holds_what_was_armed_and_trusted() {
+fn remove_names_the_trust_folder() {
     let scratch = with_claude();
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     let kept = scratch.home().join(".local/state/ralph-speckit");
@@ -109,7 +109,7 @@ fn remove_names_the_folder_that_holds_what_was_armed_and_trusted() {
 }
 
 #[test]
-fn what_a_killed_setup_left_a_moment_ago_goes_with_the_rest() {
+fn killed_setup_leftovers_go() {
     let scratch = with_claude();
     assert_eq!(setup(&scratch, &["--statusline", "--user-commands"]).code, Some(0));
     let (data, claude) = (scratch.data(), scratch.home().join(".claude"));
@@ -141,7 +141,7 @@ fn what_a_killed_setup_left_a_moment_ago_goes_with_the_rest() {
 }
 
 #[test]
-fn what_is_a_persons_own_in_our_folder_is_named_and_left() {
+fn personal_files_are_named_and_left() {
     let scratch = with_claude();
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     for theirs in ["notes", ".speckit-assembling-x/notes"] {
@@ -157,7 +157,7 @@ fn what_is_a_persons_own_in_our_folder_is_named_and_left() {
 }
 
 #[test]
-fn two_setups_at_once_are_one_after_the_other() {
+fn two_setups_take_turns() {
     let scratch = with_claude();
     let one = || setup(&scratch, &["--user-commands"]);
     let said: Vec<Said> = thread::scope(|scope| {
@@ -173,7 +173,7 @@ fn two_setups_at_once_are_one_after_the_other() {
 }
 
 #[test]
-fn setup_twice_changes_nothing_in_the_client() {
+fn second_setup_changes_nothing() {
     let scratch = with_claude();
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     changes_asked(&scratch);
@@ -185,7 +185,7 @@ fn setup_twice_changes_nothing_in_the_client() {
 }
 
 #[test]
-fn setup_renews_a_copy_of_another_build() {
+fn setup_renews_a_stale_copy() {
     let scratch = with_claude();
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     changes_asked(&scratch);
@@ -218,7 +218,7 @@ fn setup_switches_the_plugin_on_again() {
 }
 
 #[test]
-fn a_dry_run_says_all_and_does_nothing() {
+fn dry_run_does_nothing() {
     let scratch = with_claude();
     let outcome = setup(&scratch, &["--dry-run"]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
@@ -252,7 +252,7 @@ fn a_dry_run_says_all_and_does_nothing() {
 }
 
 #[test]
-fn with_json_the_steps_are_one_document_that_is_the_same_dry_or_done() {
+fn json_steps_are_one_document() {
     let scratch = with_claude();
     let asked = |arguments: &[&str]| {
         let outcome = setup(&scratch, &[arguments, &["--json"]].concat());
@@ -293,7 +293,7 @@ fn with_json_the_steps_are_one_document_that_is_the_same_dry_or_done() {
 }
 
 #[test]
-fn without_claude_the_plugin_is_ready_and_the_next_step_is_said() {
+fn without_claude_setup_says_next_step() {
     let scratch = Home::new();
     let outcome = setup(&scratch, &[]);
     assert_eq!(outcome.code, Some(1), "{outcome}");
@@ -327,7 +327,7 @@ fn a_claude_that_refuses_is_quoted() {
 }
 
 #[test]
-fn a_claude_that_is_too_old_is_refused_before_anything_is_written() {
+fn old_claude_is_refused_first() {
     let mut scratch = with_claude();
     scratch.set("FAKE_VERSION", "2.1.142");
     let outcome = setup(&scratch, &[]);
@@ -337,7 +337,7 @@ fn a_claude_that_is_too_old_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_marketplace_of_that_name_from_elsewhere_is_left_alone() {
+fn foreign_marketplace_is_left_alone() {
     let scratch = with_claude();
     let theirs = r#"[{"name":"ralph-speckit","source":"github","repo":"somebody/ralph-speckit"}]"#;
     let registry = scratch.write("home/.claude/market", theirs);
@@ -349,7 +349,7 @@ fn a_marketplace_of_that_name_from_elsewhere_is_left_alone() {
 }
 
 #[test]
-fn a_program_that_setup_did_not_put_there_is_not_overwritten() {
+fn foreign_program_is_not_overwritten() {
     let scratch = with_claude();
     scratch.write("home/.local/share/ralph-speckit/bin/spool", "mine");
     let before = tree(&scratch.data());
@@ -360,7 +360,7 @@ fn a_program_that_setup_did_not_put_there_is_not_overwritten() {
 }
 
 #[test]
-fn an_unreadable_install_record_is_not_overwritten() {
+fn unreadable_install_record_is_kept() {
     let scratch = with_claude();
     scratch.write("home/.local/share/ralph-speckit/setup.json", "{half");
     for arguments in [&[] as &[&str], &["--remove"]] {
@@ -372,7 +372,7 @@ fn an_unreadable_install_record_is_not_overwritten() {
 }
 
 #[test]
-fn the_install_record_keeps_what_a_later_version_noted() {
+fn later_install_notes_are_kept() {
     let scratch = with_claude();
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     let path = scratch.data().join("setup.json");
@@ -387,7 +387,7 @@ fn the_install_record_keeps_what_a_later_version_noted() {
 }
 
 #[test]
-fn an_install_record_cannot_make_remove_delete_other_folders() {
+fn install_record_removes_no_other_folder() {
     let scratch = with_claude();
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     let theirs = scratch.write("precious/notes.txt", "mine");
@@ -407,7 +407,7 @@ fn an_install_record_cannot_make_remove_delete_other_folders() {
 }
 
 #[test]
-fn a_file_in_the_plugin_folder_stops_the_removal_before_it_begins() {
+fn stray_plugin_file_stops_the_removal() {
     let scratch = with_claude();
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     scratch.write("home/.local/share/ralph-speckit/plugin/notes.txt", "mine");
@@ -419,7 +419,7 @@ fn a_file_in_the_plugin_folder_stops_the_removal_before_it_begins() {
 }
 
 #[test]
-fn remove_without_claude_removes_the_files_and_remembers_the_rest() {
+fn remove_without_claude_remembers_the_rest() {
     let mut scratch = with_claude();
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     scratch.set("PATH", "/usr/bin:/bin");
@@ -438,7 +438,7 @@ fn remove_without_claude_removes_the_files_and_remembers_the_rest() {
 }
 
 #[test]
-fn remove_without_setup_has_nothing_to_do() {
+fn remove_without_setup_does_nothing() {
     let scratch = with_claude();
     let outcome = setup(&scratch, &["--remove"]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
@@ -446,7 +446,7 @@ fn remove_without_setup_has_nothing_to_do() {
 }
 
 #[test]
-fn user_commands_come_when_asked_for_are_renewed_and_go_with_the_rest() {
+fn user_commands_come_and_go() {
     let scratch = with_claude();
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     let folder = scratch.home().join(".claude/commands");
@@ -474,7 +474,7 @@ fn user_commands_come_when_asked_for_are_renewed_and_go_with_the_rest() {
 }
 
 #[test]
-fn a_command_of_the_persons_own_is_never_overwritten_and_never_removed() {
+fn personal_command_is_never_touched() {
     for theirs in ["commands/ralph-loop.md", "skills/ulw-loop/SKILL.md"] {
         let scratch = with_claude();
         let path = scratch.write(format!("home/.claude/{theirs}"), "mine");
@@ -500,7 +500,7 @@ fn a_command_of_the_persons_own_is_never_overwritten_and_never_removed() {
 }
 
 #[test]
-fn user_commands_go_also_where_no_claude_is_found() {
+fn user_commands_go_without_claude() {
     let mut scratch = with_claude();
     assert_eq!(setup(&scratch, &["--user-commands"]).code, Some(0));
     scratch.set("PATH", "/usr/bin:/bin");
@@ -510,7 +510,7 @@ fn user_commands_go_also_where_no_claude_is_found() {
 }
 
 #[test]
-fn the_status_line_is_put_in_and_taken_out_byte_for_byte() {
+fn status_line_goes_byte_for_byte() {
     let scratch = with_claude();
     let settings = scratch.home().join(".claude/settings.json");
     fs::create_dir_all(settings.parent().unwrap()).unwrap();
@@ -544,7 +544,7 @@ fn the_status_line_is_put_in_and_taken_out_byte_for_byte() {
 }
 
 #[test]
-fn removing_says_nothing_of_what_was_changed_since_or_is_gone() {
+fn removal_is_silent_about_changed_files() {
     for (theirs, says) in [
         (Some(r#"{"statusLine": {"type": "command", "command": "theirs"}}"#), "left alone: "),
         (Some("{}"), ""),
@@ -567,7 +567,7 @@ fn removing_says_nothing_of_what_was_changed_since_or_is_gone() {
 }
 
 #[test]
-fn a_status_line_of_their_own_and_settings_that_cannot_be_read_are_left_alone() {
+fn foreign_status_line_is_left_alone() {
     for (theirs, says) in [
         (
             r#"{"statusLine": {"type": "command", "command": "theirs"}}"#,

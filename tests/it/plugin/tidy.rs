@@ -43,7 +43,7 @@ fn commands() -> Vec<String> {
 }
 
 #[test]
-fn fr_14_every_version_is_the_same_and_is_1_0_0() {
+fn fr_14_every_version_is_1_0_0() {
     assert_eq!(env!("CARGO_PKG_VERSION"), "1.0.0");
     assert_eq!(json(".claude-plugin/plugin.json")["version"], "1.0.0");
     assert_eq!(json(".claude-plugin/marketplace.json")["plugins"][0]["version"], "1.0.0");
@@ -53,7 +53,7 @@ fn fr_14_every_version_is_the_same_and_is_1_0_0() {
 }
 
 #[test]
-fn the_manifests_name_the_plugin_and_its_marketplace() {
+fn manifests_name_plugin_and_marketplace() {
     let plugin = json(".claude-plugin/plugin.json");
     let marketplace = json(".claude-plugin/marketplace.json");
     assert_eq!(plugin["name"], "speckit");
@@ -72,7 +72,7 @@ fn the_manifests_name_the_plugin_and_its_marketplace() {
 
 /// Claude Code reads those in `.claude-plugin`; who looks for them at the top level finds the same.
 #[test]
-fn the_manifests_are_at_the_top_level_too_and_the_same() {
+fn top_level_manifests_are_equal() {
     for name in ["plugin.json", "marketplace.json"] {
         assert_eq!(text(name), text(&format!(".claude-plugin/{name}")), "{name}");
     }
@@ -80,7 +80,7 @@ fn the_manifests_are_at_the_top_level_too_and_the_same() {
 
 /// The hook of an installed plugin runs in every session: that is said where a person decides to install it.
 #[test]
-fn the_manifest_says_what_runs_and_what_is_kept() {
+fn manifest_lists_runs_and_kept_files() {
     let description = json("plugin.json")["description"].to_string();
     for words in [
         "runs in every session",
@@ -93,7 +93,7 @@ fn the_manifest_says_what_runs_and_what_is_kept() {
 }
 
 #[test]
-fn the_icon_is_a_small_square_png() {
+fn icon_is_a_small_square_png() {
     let icon = fs::read(checkout().join(".claude-plugin/icon.png")).unwrap();
     assert_eq!(&icon[..8], b"\x89PNG\r\n\x1a\n");
     let side = |at: usize| u32::from_be_bytes(icon[at..at + 4].try_into().unwrap());
@@ -102,7 +102,7 @@ fn the_icon_is_a_small_square_png() {
 }
 
 #[test]
-fn hooks_start_a_program_of_the_plugin_without_a_shell() {
+fn hooks_start_programs_without_shell() {
     let hooks = json("hooks/hooks.json");
     let events = hooks["hooks"].as_object().unwrap();
     let mut named: Vec<&String> = events.keys().collect();
@@ -138,7 +138,7 @@ fn hooks_start_a_program_of_the_plugin_without_a_shell() {
 }
 
 #[test]
-fn the_prompt_hook_is_started_for_the_names_of_our_commands_only() {
+fn prompt_hook_knows_only_our_commands() {
     let hooks = json("hooks/hooks.json");
     let groups = hooks["hooks"]["UserPromptExpansion"].as_array().unwrap();
     let matchers: Vec<&Value> = groups.iter().map(|group| &group["matcher"]).collect();
@@ -147,7 +147,7 @@ fn the_prompt_hook_is_started_for_the_names_of_our_commands_only() {
 }
 
 #[test]
-fn every_command_has_front_matter_that_says_what_it_does() {
+fn commands_have_useful_front_matter() {
     let names = ["cancel-ralph", "cancel", "implement", "ralph-loop", "status", "ulw-loop"]
         .map(String::from);
     assert_eq!(commands(), names.map(|name| format!("commands/{name}.md")));
@@ -167,7 +167,7 @@ fn every_command_has_front_matter_that_says_what_it_does() {
 }
 
 #[test]
-fn no_command_hands_the_words_of_a_person_to_a_shell() {
+fn no_command_passes_words_to_shells() {
     for path in commands() {
         let (_, body) = front_matter(&path);
         assert!(!body.contains("$ARGUMENTS"), "{path}");
@@ -178,7 +178,7 @@ fn no_command_hands_the_words_of_a_person_to_a_shell() {
 }
 
 #[test]
-fn ac_1_1_ac_5_1_fr_9_no_command_of_a_feature_mentions_another_loop() {
+fn ac_1_1_ac_5_1_fr_9_commands_mention_no_other_loop() {
     for path in ["commands/implement.md", "commands/cancel.md", "commands/status.md"] {
         let text = text(path);
         for other in ["ralph-loop", "ralph-wiggum", "ralph_loop", "cancel-ralph"] {
@@ -188,19 +188,19 @@ fn ac_1_1_ac_5_1_fr_9_no_command_of_a_feature_mentions_another_loop() {
 }
 
 #[test]
-fn ac_5_1_fr_11_implement_writes_no_prompt_file() {
+fn ac_5_1_fr_11_implement_writes_no_prompt() {
     assert!(!text("commands/implement.md").contains("coordinator-prompt"));
 }
 
 #[test]
-fn fr_10_implement_checks_for_no_dependency() {
+fn fr_10_implement_checks_no_dependency() {
     let implement = text("commands/implement.md").to_lowercase();
     assert!(!implement.contains("dependency check"));
     assert!(!implement.contains("plugin install"));
 }
 
 #[test]
-fn ac_5_2_fr_9_implement_is_the_coordinator_prompt_itself() {
+fn ac_5_2_fr_9_implement_is_coordinator_prompt() {
     let (_, body) = front_matter("commands/implement.md");
     for word in [
         "coordinator",
@@ -220,7 +220,7 @@ fn ac_5_2_fr_9_implement_is_the_coordinator_prompt_itself() {
 }
 
 #[test]
-fn implement_shows_the_signal_once_and_alone_on_its_line() {
+fn implement_shows_the_signal_alone() {
     let (_, body) = front_matter("commands/implement.md");
     let with_signal: Vec<&str> =
         body.lines().filter(|line| line.contains("ALL_TASKS_COMPLETE")).collect();
@@ -228,7 +228,7 @@ fn implement_shows_the_signal_once_and_alone_on_its_line() {
 }
 
 #[test]
-fn ac_4_2_fr_12_cancel_deletes_the_state_and_keeps_the_notes() {
+fn ac_4_2_fr_12_cancel_keeps_notes() {
     let (_, body) = front_matter("commands/cancel.md");
     assert!(body.contains("`.speckit-state.json` is deleted"));
     let kept =
@@ -249,7 +249,7 @@ fn both_launchers_are_one_text() {
 }
 
 #[test]
-fn every_file_of_the_plugin_is_carried_by_spool() {
+fn spool_carries_every_plugin_file() {
     let mut there: Vec<PathBuf> = ["LICENSE", "README.md"].map(PathBuf::from).to_vec();
     for folder in [".claude-plugin", "agents", "commands", "hooks"] {
         let path = checkout().join(folder);
@@ -264,7 +264,7 @@ fn every_file_of_the_plugin_is_carried_by_spool() {
 }
 
 #[test]
-fn the_view_is_small_asks_only_spool_and_takes_part_in_no_event_of_the_loop() {
+fn view_is_small_and_asks_spool() {
     let hooks = json("hooks/hooks.json");
     let mut keys: Vec<&String> = hooks.as_object().unwrap().keys().collect();
     keys.sort();

@@ -83,7 +83,7 @@ fn live(bench: &Bench) -> Vec<String> {
 }
 
 #[test]
-fn a_loop_left_behind_goes_on_with_its_contract_its_ledger_and_its_journal() {
+fn left_loop_continues_whole() {
     let bench = left_behind("\"Make it\" --max-iterations 3 --completion-promise YES --check true");
     let before = bench.record("s1");
     bench.transcript("s2").tool("Read").tool("Read");
@@ -117,7 +117,7 @@ fn a_loop_left_behind_goes_on_with_its_contract_its_ledger_and_its_journal() {
 }
 
 #[test]
-fn a_late_stop_of_the_old_session_is_told_once_and_revives_nothing() {
+fn old_session_hears_once() {
     let bench = left_behind("\"Make it\"");
     adopt(&bench, "s2", "s1").context();
     let told = works_and_says(&bench, PROMISE);
@@ -137,7 +137,7 @@ fn a_late_stop_of_the_old_session_is_told_once_and_revives_nothing() {
 }
 
 #[test]
-fn a_session_that_gave_a_sign_of_life_keeps_its_loop_unless_forced() {
+fn living_session_keeps_its_loop() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "one").reason();
     let refusal = adopt(&bench, "s2", "");
@@ -158,7 +158,7 @@ fn a_session_that_gave_a_sign_of_life_keeps_its_loop_unless_forced() {
 }
 
 #[test]
-fn who_dies_before_the_loop_has_moved_leaves_it_where_it_was() {
+fn death_before_moving_moves_nothing() {
     let bench = left_behind("\"Make it\"");
     let before = fs::read(record_path(&bench, "s1")).unwrap();
     let armed = pins(&bench);
@@ -180,7 +180,7 @@ fn who_dies_before_the_loop_has_moved_leaves_it_where_it_was() {
 }
 
 #[test]
-fn who_dies_when_the_loop_has_moved_has_moved_it() {
+fn death_after_moving_has_moved() {
     let bench = left_behind("\"Make it\"");
     adopt(&bench, "s2", "").context();
     assert_eq!(live(&bench), ["s2"]);
@@ -190,7 +190,7 @@ fn who_dies_when_the_loop_has_moved_has_moved_it() {
 }
 
 #[test]
-fn a_new_loop_in_the_old_session_takes_nothing_from_the_one_that_moved() {
+fn new_loop_leaves_moved_one() {
     let bench = left_behind("\"Make it\"");
     adopt(&bench, "s2", "").context();
     ralph(&bench, "s1", "\"Make that\"").context();
@@ -200,7 +200,7 @@ fn a_new_loop_in_the_old_session_takes_nothing_from_the_one_that_moved() {
 }
 
 #[test]
-fn a_loop_comes_back_to_the_session_it_was_taken_from() {
+fn loop_returns_to_first_session() {
     let bench = left_behind("\"Make it\"");
     adopt(&bench, "s2", "").context();
     adopt(&bench, "s1", "s2 --force").context();
@@ -210,7 +210,7 @@ fn a_loop_comes_back_to_the_session_it_was_taken_from() {
 }
 
 #[test]
-fn of_many_that_reach_for_a_loop_exactly_one_gets_it() {
+fn one_adopter_gets_the_loop() {
     let bench = left_behind("\"Make it\"");
     let names: Vec<String> = (2..10).map(|number| format!("s{number}")).collect();
     let calls: Vec<_> = names
@@ -224,7 +224,7 @@ fn of_many_that_reach_for_a_loop_exactly_one_gets_it() {
 }
 
 #[test]
-fn a_long_task_moves_with_its_file() {
+fn long_task_moves_with_file() {
     let task = "Make it, and make it well. ".repeat(200);
     let bench = left_behind(&format!("\"{task}\""));
     adopt(&bench, "s2", "").context();
@@ -234,7 +234,7 @@ fn a_long_task_moves_with_its_file() {
 }
 
 #[test]
-fn a_session_with_a_loop_of_its_own_takes_no_other_unless_it_replaces_it() {
+fn looping_session_takes_no_other() {
     let bench = left_behind("\"Make it\"");
     ralph(&bench, "s2", "\"Make that\"").context();
     let refusal = adopt(&bench, "s2", "");
@@ -267,7 +267,7 @@ fn what_cannot_be_meant_is_refused() {
 }
 
 #[test]
-fn the_beginning_of_an_id_is_enough_where_it_names_one() {
+fn id_beginning_is_enough() {
     let bench = Bench::folder();
     for session in ["abcd-1", "abcd-2", "abce-3"] {
         ralph(&bench, session, "\"Make it\"").context();
@@ -282,7 +282,7 @@ fn the_beginning_of_an_id_is_enough_where_it_names_one() {
 }
 
 #[test]
-fn status_shows_an_orphan_and_how_to_go_on_with_it() {
+fn status_shows_an_orphan() {
     let bench = left_behind("\"Make it\"");
     let status = printed(&spool(&bench, None, &["status"]));
     for words in [
@@ -306,7 +306,7 @@ fn status_shows_an_orphan_and_how_to_go_on_with_it() {
 }
 
 #[test]
-fn spool_adopt_takes_it_for_the_session_that_runs_it() {
+fn adopt_takes_for_its_session() {
     let bench = left_behind("\"Make it\"");
     let transcripts = bench.outside().join(".claude/projects/-some-project");
     fs::create_dir_all(&transcripts).unwrap();
@@ -324,7 +324,7 @@ fn spool_adopt_takes_it_for_the_session_that_runs_it() {
 }
 
 #[test]
-fn in_a_terminal_spool_adopt_says_what_to_type_in_a_session() {
+fn terminal_adopt_says_what_to_type() {
     let bench = left_behind("\"Make it\"");
     let error = refused(&spool(&bench, None, &["adopt"]));
     assert!(
@@ -359,7 +359,7 @@ fn a_feature_goes_on_in_another_session() {
 }
 
 #[test]
-fn a_features_loop_is_in_one_session_wherever_the_adopter_dies() {
+fn feature_stays_in_one_session() {
     for moved in [false, true] {
         let bench = Bench::ready();
         bench.implement("s1", "").context();
@@ -410,7 +410,7 @@ fn obstruct(path: &Path) {
 }
 
 #[test]
-fn l4_a_takeover_that_fails_at_a_file_changes_none() {
+fn l4_failed_takeover_changes_nothing() {
     let task = format!("\"{}\"", "long ".repeat(2_000));
     for name in ["open-s2.txt", "s2/task.md"] {
         let bench = left_behind(&task);

@@ -90,7 +90,7 @@ fn live(bench: &Bench) -> Value {
 }
 
 #[test]
-fn a_client_that_ends_or_is_killed_leaves_its_loop_behind_at_once() {
+fn ended_client_leaves_its_loop() {
     for is_killed in [false, true] {
         let bench = Bench::folder();
         let mut client = SessionClient::of(&bench);
@@ -118,7 +118,7 @@ fn a_client_that_ends_or_is_killed_leaves_its_loop_behind_at_once() {
 }
 
 #[test]
-fn a_session_that_cannot_be_seen_is_not_gone() {
+fn unseen_session_is_not_gone() {
     // Nothing was noted: an older program armed it.
     let bench = Bench::folder();
     let mut client = SessionClient::of(&bench);
@@ -154,7 +154,7 @@ fn a_session_that_cannot_be_seen_is_not_gone() {
 }
 
 #[test]
-fn a_client_that_has_another_session_now_has_left_this_one() {
+fn client_with_new_session_left() {
     let bench = Bench::folder();
     let client = SessionClient::of(&bench);
     client.arms().context();
@@ -167,7 +167,7 @@ fn a_client_that_has_another_session_now_has_left_this_one() {
 }
 
 #[test]
-fn status_shows_what_a_working_session_does_before_its_first_stop() {
+fn status_shows_work_before_stop() {
     let bench = Bench::folder();
     let client = SessionClient::of(&bench);
     client.arms().context();
@@ -198,7 +198,7 @@ fn status_shows_what_a_working_session_does_before_its_first_stop() {
 }
 
 #[test]
-fn a_session_that_comes_back_is_noted_again() {
+fn returned_session_is_noted() {
     let bench = Bench::ready();
     let mut client = SessionClient::of(&bench);
     client.event(bench.command("s1", "speckit:implement", "")).run().context();
@@ -219,7 +219,7 @@ fn a_session_that_comes_back_is_noted_again() {
 }
 
 #[test]
-fn a_missing_list_and_a_corrupt_state_are_named() {
+fn list_and_state_troubles_show() {
     let bench = Bench::in_execution();
     let status = || printed(&spool(&bench, None, &["status"]));
     assert!(!status().contains("Problem"), "{}", status());

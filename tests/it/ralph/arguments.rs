@@ -18,7 +18,7 @@ const AWKWARD: [&str; 10] = [
 ];
 
 #[test]
-fn a_task_arrives_letter_for_letter_and_runs_nothing() {
+fn task_arrives_whole_unrun() {
     for task in AWKWARD {
         let bench = Bench::folder();
         let start = ralph(&bench, "s1", &format!("\"{task}\" --max-iterations 4"));
@@ -36,7 +36,7 @@ fn a_task_arrives_letter_for_letter_and_runs_nothing() {
 }
 
 #[test]
-fn a_long_task_goes_by_a_file_that_the_loop_owns() {
+fn long_task_goes_by_file() {
     let task = format!("Begin here. {}\n$(x) \"end\"", "word ".repeat(2_000));
     let bench = Bench::folder();
     let start = ralph(&bench, "s1", &format!("\"{task}\""));
@@ -50,7 +50,7 @@ fn a_long_task_goes_by_a_file_that_the_loop_owns() {
 }
 
 #[test]
-fn a_task_may_stand_in_a_file() {
+fn task_may_be_a_file() {
     let bench = Bench::folder().file("plan/task.txt", "Do\n--this\nand \"that\"\n");
     let start = ralph(&bench, "s1", "--prompt-file plan/task.txt --max-iterations 3");
     assert!(start.context().contains("Task:\nDo\n--this\nand \"that\"\n"), "{start}");
@@ -61,7 +61,7 @@ fn a_task_may_stand_in_a_file() {
 }
 
 #[test]
-fn a_mistake_is_named_costs_no_token_and_arms_nothing() {
+fn mistake_costs_no_token() {
     for (arguments, words) in [
         ("", "there is no task"),
         ("\"Make it\" --max-iteration 3", "unknown option `--max-iteration`"),
@@ -80,7 +80,7 @@ fn a_mistake_is_named_costs_no_token_and_arms_nothing() {
 }
 
 #[test]
-fn a_limit_is_a_limit_however_it_is_written() {
+fn written_limit_is_a_limit() {
     for (arguments, limit) in [
         ("\"Make it\" --max-iterations=3", 3),
         ("--max-iterations 3 Make it", 3),

@@ -16,7 +16,7 @@ fn runs(bench: &crate::hook::support::Bench) -> usize {
 }
 
 #[test]
-fn they_run_only_when_the_agent_claims_to_be_done() {
+fn checks_run_only_on_claims() {
     let bench = armed("\"Make it\" --completion-promise DONE --check 'echo x >> ../runs'");
     works_and_says(&bench, "no").reason();
     assert_eq!(runs(&bench), 0);
@@ -25,7 +25,7 @@ fn they_run_only_when_the_agent_claims_to_be_done() {
 }
 
 #[test]
-fn s3_the_checks_of_the_settings_hold_in_a_ralph_loop_before_those_that_were_typed() {
+fn s3_settings_checks_precede_typed() {
     let settings = "---\nchecks: [echo settings >> ../runs, {run: 'true', limit: 9}]\n---\n";
     for command in ["speckit:ralph-loop", "speckit:ulw-loop"] {
         let bench = Bench::folder().settings(settings);
@@ -48,7 +48,7 @@ fn s3_the_checks_of_the_settings_hold_in_a_ralph_loop_before_those_that_were_typ
 }
 
 #[test]
-fn s3_a_promise_is_not_enough_where_the_settings_have_a_check() {
+fn s3_promise_needs_settings_checks() {
     let bench = Bench::folder().settings("---\nchecks:\n  - test -f ../made\n---\n");
     let armed = ralph(&bench, "s1", "\"Make it\"");
     let from = "Checks, from .claude/ralph-speckit.local.md, run when";
@@ -60,7 +60,7 @@ fn s3_a_promise_is_not_enough_where_the_settings_have_a_check() {
 }
 
 #[test]
-fn what_failed_runs_again_also_where_nothing_seems_to_have_happened() {
+fn failed_check_runs_again() {
     let bench = armed("\"Make it\" --completion-promise DONE --check 'echo x >> ../runs; exit 1'");
     works_and_says(&bench, PROMISE).reason();
     bench.transcript("s1").assistant(PROMISE);
@@ -75,7 +75,7 @@ fn what_failed_runs_again_also_where_nothing_seems_to_have_happened() {
 }
 
 #[test]
-fn s1_a_pass_that_the_agent_could_have_written_is_run_again() {
+fn s1_forgeable_pass_runs_again() {
     for forged in ["passed", "nothing"] {
         let bench =
             armed("\"Make it\" --completion-promise DONE --check 'echo x >> ../runs; exit 1'");
@@ -97,7 +97,7 @@ fn s1_a_pass_that_the_agent_could_have_written_is_run_again() {
 }
 
 #[test]
-fn the_same_failure_three_times_asks_for_another_way() {
+fn third_failure_asks_another_way() {
     let bench = armed("\"Make it\" --completion-promise DONE --check 'date +%N; exit 1'");
     for _ in 0..2 {
         let stop = works_and_says(&bench, PROMISE);
@@ -109,7 +109,7 @@ fn the_same_failure_three_times_asks_for_another_way() {
 }
 
 #[test]
-fn a_check_over_its_limit_has_failed() {
+fn overdue_check_failed() {
     let bench = armed("\"Make it\" --check 'echo begun; sleep 60' --check-timeout 1");
     bench.transcript("s1").tool("Edit");
     let stop = bench.stop("s1").saying("done").start().finish();
@@ -120,21 +120,21 @@ fn a_check_over_its_limit_has_failed() {
 }
 
 #[test]
-fn a_missing_program_is_a_failed_check() {
+fn missing_program_fails_the_check() {
     let bench = armed("\"Make it\" --check no-such-program-here");
     let stop = works_and_says(&bench, "done");
     assert!(stop.reason().contains("(exit code 127: no such program)"), "{stop}");
 }
 
 #[test]
-fn what_a_check_writes_is_no_progress() {
+fn check_writes_are_no_progress() {
     let bench = armed("\"Make it\" --no-progress 3 --check 'date +%N >> log; exit 1'");
     let stops = (1..30).find(|_| !works_and_says(&bench, "no").is_block());
     assert_eq!(stops, Some(3));
 }
 
 #[test]
-fn they_run_in_the_folder_of_the_session() {
+fn checks_run_in_session_folder() {
     let bench = armed("\"Make it\" --check 'test -d src'");
     bench.transcript("s1").tool("Bash");
     bench.stop("s1").standing_in(&bench.path("src")).run().told();
@@ -151,7 +151,7 @@ fn the_journal_says_which_are_running() {
 }
 
 #[test]
-fn status_names_the_check_that_runs_and_none_when_the_hook_is_gone() {
+fn status_names_running_checks() {
     let check = "echo > ../begun; until test -f ../go; do sleep 0.02; done";
     let bench = armed(&format!("\"Make it\" --check true --check '{check}' --check false"));
     let checking = |bench: &Bench| {
@@ -180,7 +180,7 @@ fn status_names_the_check_that_runs_and_none_when_the_hook_is_gone() {
 }
 
 #[test]
-fn the_checks_of_a_feature_are_named_while_they_run() {
+fn feature_checks_are_named_running() {
     let check = "echo > ../begun; until test -f ../go; do sleep 0.02; done";
     let settings = format!("---\nchecks:\n  - \"{check}\"\n---\n");
     let bench = Bench::ready().settings(&settings);
@@ -197,7 +197,7 @@ fn the_checks_of_a_feature_are_named_while_they_run() {
 }
 
 #[test]
-fn a_hook_that_is_killed_leaves_nothing_of_its_check_behind() {
+fn killed_hook_leaves_no_check() {
     let check =
         "sh -c 'echo $$ > ../grandchild; while :; do sleep 1; done' & echo $$ > ../child; wait";
     let bench = armed(&format!("\"Make it\" --check \"{check}\""));
@@ -223,7 +223,7 @@ fn is_there(pid: &str) -> bool {
 }
 
 #[test]
-fn t2_the_checks_run_at_a_limit() {
+fn t2_limit_runs_the_checks() {
     let fails = "--check 'echo x >> ../runs; echo E501 too long; exit 1'";
     for (arguments, words, times) in [
         (fails, "exit 1` (exit code 1): E501 too long", 1),
@@ -239,7 +239,7 @@ fn t2_the_checks_run_at_a_limit() {
 }
 
 #[test]
-fn t4_output_of_a_failed_check_is_kept() {
+fn t4_failed_output_is_kept() {
     let bench = armed(&format!("\"Make it\" {PROMISED} --check 'seq 1 9; exit 1'"));
     works_and_says(&bench, PROMISE).reason();
     let status = printed(&spool(&bench, None, &["status"]));

@@ -27,7 +27,7 @@ pub fn refused(output: &Output) -> String {
 }
 
 #[test]
-fn status_and_log_need_no_spec_kit_project() {
+fn status_needs_no_spec_kit() {
     let bench = armed("\"Make it\" --max-iterations 5");
     works_and_says(&bench, "no").reason();
     let status = printed(&spool(&bench, None, &["status"]));
@@ -54,7 +54,7 @@ fn status_and_log_need_no_spec_kit_project() {
 }
 
 #[test]
-fn the_agent_says_that_only_a_person_can_go_on() {
+fn agent_says_a_person_is_needed() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "no").reason();
     let said = printed(&spool(&bench, Some("s1"), &["block", "Give me\na password"]));
@@ -81,7 +81,7 @@ fn block_ends_a_features_loop_too() {
 }
 
 #[test]
-fn a_session_that_was_not_held_is_told_of_where_a_person_looks() {
+fn unheld_session_tells_person() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     bench.stop("s2").run().silent().logged("driven by session s1; this session may stop");
@@ -105,7 +105,7 @@ fn a_session_that_was_not_held_is_told_of_where_a_person_looks() {
 }
 
 #[test]
-fn cancel_ends_the_sessions_own_loop_or_the_only_one() {
+fn cancel_takes_own_or_only_loop() {
     let bench = armed("\"Make it\"");
     let said = printed(&spool(&bench, None, &["cancel"]));
     assert!(
@@ -127,7 +127,7 @@ fn cancel_ends_the_sessions_own_loop_or_the_only_one() {
 }
 
 #[test]
-fn a_cancelled_feature_and_a_ralph_loop_are_told_apart() {
+fn cancelled_kinds_differ() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     ralph(&bench, "s2", "\"Make it\"").context();
@@ -137,7 +137,7 @@ fn a_cancelled_feature_and_a_ralph_loop_are_told_apart() {
 }
 
 #[test]
-fn a_cancel_in_a_terminal_ends_the_only_loop_wherever_it_is() {
+fn terminal_cancel_ends_only_loop() {
     let bench = Bench::ready().feature("002-logout").tasks("- [ ] T001 Build\n");
     let bench = bench.feature("003-search").current_feature("001-login");
     bench.implement("s1", "002-logout").context();
@@ -156,8 +156,7 @@ fn a_cancel_in_a_terminal_ends_the_only_loop_wherever_it_is() {
 }
 
 #[test]
-fn a_cancel_in_a_terminal_is_about_the_current_feature_where_it_has_a_state_file_that_asks_for_a_loop()
- {
+fn terminal_cancel_prefers_current_feature() {
     let bench =
         Bench::ready().feature("002-logout").tasks("- [ ] T001 Build\n").state(&executing(0, 1));
     let bench = bench.feature("001-login").current_feature("002-logout");
@@ -168,7 +167,7 @@ fn a_cancel_in_a_terminal_is_about_the_current_feature_where_it_has_a_state_file
 }
 
 #[test]
-fn a_loop_that_another_session_took_over_does_not_end_where_it_was() {
+fn moved_loop_does_not_end_here() {
     let bench = Bench::ready();
     let bench = bench.feature("002-logout").tasks("- [ ] T001 Build\n").feature("001-login");
     bench.implement("s1", "001-login").context();
@@ -182,7 +181,7 @@ fn a_loop_that_another_session_took_over_does_not_end_where_it_was() {
 }
 
 #[test]
-fn a_cancel_in_a_session_never_ends_the_loop_of_another_one_for_being_the_only_one() {
+fn session_cancel_spares_others() {
     let bench = Bench::ready().feature("002-logout").tasks("- [ ] T001 Build\n");
     let bench = bench.feature("003-search").current_feature("001-login");
     bench.implement("s1", "002-logout").context();
@@ -197,7 +196,7 @@ fn a_cancel_in_a_session_never_ends_the_loop_of_another_one_for_being_the_only_o
 }
 
 #[test]
-fn status_shows_an_armed_loop_whose_notes_are_gone() {
+fn status_shows_loop_without_notes() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     std::fs::remove_dir_all(bench.path(".claude/ralph")).unwrap();

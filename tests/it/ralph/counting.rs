@@ -25,7 +25,7 @@ fn commit(bench: &Bench, message: &str) {
 }
 
 #[test]
-fn tokens_and_commits_are_counted_once_shown_and_in_the_journal() {
+fn tokens_and_commits_count_once() {
     let bench = Bench::folder();
     commit(&bench, "commit (initial): before");
     message(&bench, "before", TEXT, 5);
@@ -61,7 +61,7 @@ fn tokens_and_commits_are_counted_once_shown_and_in_the_journal() {
 }
 
 #[test]
-fn l9_a_commit_from_before_a_terminals_arming_is_not_the_loops() {
+fn l9_commits_before_terminal_arming() {
     let bench = Bench::ready();
     commit(&bench, "commit (initial): before");
     printed(&spool(&bench, None, &["start"]));
@@ -75,7 +75,7 @@ fn l9_a_commit_from_before_a_terminals_arming_is_not_the_loops() {
 }
 
 #[test]
-fn l9_a_commit_from_before_the_first_stop_of_a_loop_that_nobody_armed_is_not_the_loops() {
+fn l9_commits_before_first_stop() {
     let bench = Bench::in_execution();
     commit(&bench, "commit (initial): before");
     bench.transcript("s1").tool("Edit");
@@ -84,7 +84,7 @@ fn l9_a_commit_from_before_the_first_stop_of_a_loop_that_nobody_armed_is_not_the
 }
 
 #[test]
-fn what_is_waited_for_is_counted_once_all_the_same() {
+fn awaited_work_counts_once() {
     let bench = armed("\"Make it\"");
     message(&bench, "m1", TOOL, 40);
     commit(&bench, "commit: one");
@@ -99,7 +99,7 @@ fn what_is_waited_for_is_counted_once_all_the_same() {
 }
 
 #[test]
-fn a_hundred_needed_calls_are_counted_at_one_stop() {
+fn hundred_calls_count_at_once() {
     let bench = armed("\"Make it\" --min-tool-calls 100");
     for _ in 0..99 {
         bench.transcript("s1").tool("Edit");

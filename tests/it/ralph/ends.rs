@@ -8,7 +8,7 @@ use ralph_speckit::world;
 use serde_json::json;
 
 #[test]
-fn cancel_ends_at_once_and_no_late_stop_revives_it() {
+fn cancel_outlasts_a_late_stop() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "one").reason();
     let cancelled = bench.command("s1", "speckit:cancel-ralph", "").run();
@@ -21,7 +21,7 @@ fn cancel_ends_at_once_and_no_late_stop_revives_it() {
 }
 
 #[test]
-fn a_cancel_while_a_stop_is_being_judged_holds() {
+fn cancel_during_judging_holds() {
     // Each round the cancel meets the stop in another moment of it.
     for _ in 0..40 {
         let bench = armed("\"Make it\"");
@@ -37,7 +37,7 @@ fn a_cancel_while_a_stop_is_being_judged_holds() {
 }
 
 #[test]
-fn a_cancel_while_its_checks_run_ends_the_loop_at_once() {
+fn cancel_during_checks_ends() {
     for cancelled_by_spool in [false, true] {
         let check = "echo > ../begun; until test -f ../go; do sleep 0.02; done";
         let bench = armed(&format!("\"Make it\" --check '{check}'"));
@@ -66,7 +66,7 @@ fn types_ahead(bench: &Bench, line: &str) {
 }
 
 #[test]
-fn a_cancel_that_was_typed_while_the_agent_worked_is_let_through() {
+fn typed_cancel_passes() {
     for typed in
         ["/speckit:cancel-ralph", "/speckit:cancel", "/cancel-ralph", " /speckit:cancel-ralph s1\n"]
     {
@@ -112,7 +112,7 @@ fn queue(bench: &Bench, operation: &str) {
 }
 
 #[test]
-fn what_a_killed_client_had_on_its_queue_lets_one_stop_go_and_no_other() {
+fn queued_cancel_passes_one_stop() {
     for named in [true, false] {
         let bench = armed("\"Make it\"");
         if named {
@@ -134,7 +134,7 @@ fn what_a_killed_client_had_on_its_queue_lets_one_stop_go_and_no_other() {
 }
 
 #[test]
-fn what_a_killed_client_had_on_its_queue_lets_no_stop_go_after_a_resume() {
+fn resumed_queue_passes_no_stop() {
     for named in [true, false] {
         let bench = armed("\"Make it\"");
         let types = || {
@@ -163,7 +163,7 @@ fn what_a_killed_client_had_on_its_queue_lets_no_stop_go_after_a_resume() {
 }
 
 #[test]
-fn what_was_typed_behind_other_words_and_in_a_turn_that_another_hook_held_is_let_through() {
+fn embedded_cancel_passes() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "no").reason();
     types_ahead(&bench, "hello");
@@ -182,7 +182,7 @@ fn what_was_typed_behind_other_words_and_in_a_turn_that_another_hook_held_is_let
 }
 
 #[test]
-fn a_typed_cancel_of_a_feature_is_let_through_and_one_of_another_loop_is_not() {
+fn only_own_feature_cancel_passes() {
     for typed in ["/speckit:cancel", "/speckit:cancel 001-login"] {
         let bench = Bench::ready();
         bench.implement("s1", "").context();
@@ -200,7 +200,7 @@ fn a_typed_cancel_of_a_feature_is_let_through_and_one_of_another_loop_is_not() {
 }
 
 #[test]
-fn nobody_who_typed_a_cancel_waits_for_checks_and_a_promise_without_them_counts() {
+fn cancel_waits_for_no_checks() {
     let bench = armed("\"Make it\" --completion-promise DONE --check 'touch ../checked'");
     types_ahead(&bench, "/speckit:cancel-ralph");
     works_and_says(&bench, PROMISE).silent();
@@ -211,7 +211,7 @@ fn nobody_who_typed_a_cancel_waits_for_checks_and_a_promise_without_them_counts(
 }
 
 #[test]
-fn a_cancel_that_somebody_else_quotes_is_none() {
+fn quoted_cancel_is_none() {
     let typed = "{\"type\":\"queue-operation\",\"operation\":\"enqueue\",\"content\":\"/speckit:cancel-ralph\"}";
     let bench = armed("\"Make it\"");
     bench.transcript("s1").tool_result(typed).user(typed).assistant(typed).tool("Edit");
@@ -219,7 +219,7 @@ fn a_cancel_that_somebody_else_quotes_is_none() {
 }
 
 #[test]
-fn a_cancel_waits_for_whoever_has_the_session_locked() {
+fn cancel_waits_for_locks() {
     let bench = armed("\"Make it\"");
     let held = bench.loops().session("s1").unwrap();
     let cancel = bench.command("s1", "speckit:cancel-ralph", "").start();
@@ -230,7 +230,7 @@ fn a_cancel_waits_for_whoever_has_the_session_locked() {
 }
 
 #[test]
-fn the_cancel_of_a_feature_ends_the_ralph_loop_that_this_session_has() {
+fn feature_cancel_ends_ralph_too() {
     let bench = Bench::in_execution();
     ralph(&bench, "s1", "\"Make it\"").context();
     assert!(bench.cancel("s1", "").reason().starts_with("Ralph-speckit: ended (cancelled)"));
@@ -248,7 +248,7 @@ fn cancelling_nothing_says_so() {
 }
 
 #[test]
-fn a_second_loop_in_a_session_is_refused_unless_it_replaces_the_first() {
+fn second_loop_must_replace_first() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "no").reason();
     let refusal = ralph(&bench, "s1", "\"Make that\"");
@@ -264,7 +264,7 @@ fn a_second_loop_in_a_session_is_refused_unless_it_replaces_the_first() {
 }
 
 #[test]
-fn a_features_loop_and_a_ralph_loop_take_turns_in_a_session() {
+fn two_kinds_take_turns() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     let refusal = ralph(&bench, "s1", "\"Make it\"");
@@ -279,7 +279,7 @@ fn a_features_loop_and_a_ralph_loop_take_turns_in_a_session() {
 }
 
 #[test]
-fn background_agents_are_waited_for_and_nothing_is_counted() {
+fn background_agents_are_awaited_uncounted() {
     let bench = armed("\"Make it\"");
     let agent =
         json!([{"id": "a1", "type": "subagent", "status": "running", "description": "build"}]);
@@ -295,7 +295,7 @@ fn background_agents_are_waited_for_and_nothing_is_counted() {
 }
 
 #[test]
-fn a_shell_in_the_background_is_not_waited_for() {
+fn background_shell_is_not_awaited() {
     let bench = armed("\"Make it\"");
     let shell =
         json!([{"id": "b1", "type": "shell", "status": "running", "command": "npm run dev"}]);
@@ -303,7 +303,7 @@ fn a_shell_in_the_background_is_not_waited_for() {
 }
 
 #[test]
-fn an_agent_that_only_talks_is_let_go_before_the_clients_cap() {
+fn talking_agent_precedes_client_cap() {
     let bench = armed("\"Make it\"");
     for _ in 0..2 {
         bench.stop("s1").held().run().reason();
@@ -328,7 +328,7 @@ fn a_compaction_brings_the_task_back() {
 }
 
 #[test]
-fn loops_run_side_by_side_one_a_session() {
+fn loops_run_one_a_session() {
     let bench = armed("\"Make it\"");
     ralph(&bench, "s2", "\"Make that\"").context();
     for _ in 0..2 {
@@ -342,7 +342,7 @@ fn loops_run_side_by_side_one_a_session() {
 }
 
 #[test]
-fn s3_settings_that_cannot_be_used_arm_nothing() {
+fn s3_unusable_settings_arm_nothing() {
     let bench = Bench::folder().settings("---\nchecks:\n  - run: x\n    timeout: 5\n---\n");
     for command in ["speckit:ralph-loop", "speckit:ulw-loop"] {
         let answer = bench.command("s1", command, "\"Make it\"").run();
@@ -356,7 +356,7 @@ fn s3_settings_that_cannot_be_used_arm_nothing() {
 }
 
 #[test]
-fn a_switched_off_project_is_left_alone() {
+fn switched_off_project_stays_alone() {
     let bench = Bench::folder().settings("---\nenabled: false\n---\n");
     assert!(ralph(&bench, "s1", "\"Make it\"").reason().contains("switched off"));
     let bench = armed("\"Make it\"").settings("---\nenabled: false\n---\n");

@@ -35,7 +35,7 @@ fn failed_turn(bench: &Bench) -> Outcome {
 }
 
 #[test]
-fn a_paused_loop_lets_the_agent_stop_counts_nothing_and_says_so_once() {
+fn paused_loop_counts_nothing() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "no").reason();
     let before = bench.record("s1").ledger;
@@ -65,7 +65,7 @@ fn a_paused_loop_lets_the_agent_stop_counts_nothing_and_says_so_once() {
 }
 
 #[test]
-fn a_pause_does_not_hide_that_the_work_is_done() {
+fn pause_hides_no_done_work() {
     let bench = armed("\"Make it\"");
     printed(&spool(&bench, None, &["pause"]));
     works_and_says(&bench, "no").told();
@@ -76,7 +76,7 @@ fn a_pause_does_not_hide_that_the_work_is_done() {
 }
 
 #[test]
-fn what_the_agent_did_in_a_pause_counts_after_it() {
+fn pause_work_counts_afterwards() {
     let bench = armed("\"Make it\" --min-tool-calls 3");
     printed(&spool(&bench, None, &["pause"]));
     works_and_says(&bench, "one").told();
@@ -88,7 +88,7 @@ fn what_the_agent_did_in_a_pause_counts_after_it() {
 }
 
 #[test]
-fn checks_do_not_run_in_a_pause_unless_the_agent_says_that_it_is_done() {
+fn pause_checks_need_a_claim() {
     let runs = |bench: &Bench| {
         std::fs::read_to_string(bench.path("../runs")).unwrap_or_default().lines().count()
     };
@@ -115,7 +115,7 @@ fn checks_do_not_run_in_a_pause_unless_the_agent_says_that_it_is_done() {
 }
 
 #[test]
-fn a_pause_that_comes_while_the_checks_run_counts() {
+fn pause_during_checks_counts() {
     let check = "echo > ../begun; until test -f ../go; do sleep 0.02; done; exit 1";
     let bench = armed(&format!("\"Make it\" --check '{check}'"));
     bench.transcript("s1").tool("Edit");
@@ -174,7 +174,7 @@ fn arming_and_cancelling_end_a_pause() {
 }
 
 #[test]
-fn the_loop_that_is_meant_is_this_sessions_or_the_named_one_or_the_only_one() {
+fn meant_loop_is_found() {
     let bench = Bench::ready();
     let error = refused(&spool(&bench, None, &["pause"]));
     assert!(error.contains("no loop is live here; one that is only armed begins when"), "{error}");
@@ -211,7 +211,7 @@ fn the_loop_that_is_meant_is_this_sessions_or_the_named_one_or_the_only_one() {
 }
 
 #[test]
-fn a_failed_turn_pauses_the_loop_and_the_next_turn_ends_the_pause() {
+fn failed_turn_pauses_until_next() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "no").reason();
     let failure = failed_turn(&bench);
@@ -239,7 +239,7 @@ fn a_failed_turn_pauses_the_loop_and_the_next_turn_ends_the_pause() {
 }
 
 #[test]
-fn a_failed_turn_does_not_end_a_pause_that_somebody_asked_for() {
+fn failed_turn_ends_no_asked_pause() {
     let bench = armed("\"Make it\"");
     printed(&spool(&bench, None, &["pause"]));
     failed_turn(&bench).silent();
@@ -252,7 +252,7 @@ fn a_failed_turn_does_not_end_a_pause_that_somebody_asked_for() {
 }
 
 #[test]
-fn a_pause_asked_for_after_a_failure_stays() {
+fn asked_pause_outlasts_failure() {
     let bench = armed("\"Make it\"");
     failed_turn(&bench).told();
     printed(&spool(&bench, None, &["pause"]));
@@ -264,7 +264,7 @@ fn a_pause_asked_for_after_a_failure_stays() {
 }
 
 #[test]
-fn a_failed_turn_pauses_only_what_lives_and_is_switched_on() {
+fn failed_turn_pauses_living_loops() {
     let bench = Bench::folder();
     failed_turn(&bench).silent();
     assert!(!bench.path(".claude").exists());
@@ -278,7 +278,7 @@ fn a_failed_turn_pauses_only_what_lives_and_is_switched_on() {
 }
 
 #[test]
-fn a_session_that_comes_back_is_not_set_going_in_a_pause() {
+fn returned_session_stays_paused() {
     let bench = armed("\"Make it\"");
     let resumes = |bench: &Bench| bench.event("SessionStart", "s1").with("source", "resume").run();
     failed_turn(&bench).told();
@@ -290,7 +290,7 @@ fn a_session_that_comes_back_is_not_set_going_in_a_pause() {
 }
 
 #[test]
-fn a_turn_that_a_person_breaks_off_spends_no_iteration() {
+fn broken_off_turn_spends_nothing() {
     let bench = armed("\"Make it\" --max-iterations 3 --min-tool-calls 4");
     works_and_says(&bench, "one").reason();
     for _ in 0..5 {
@@ -308,7 +308,7 @@ fn a_turn_that_a_person_breaks_off_spends_no_iteration() {
 }
 
 #[test]
-fn a_stop_that_a_person_breaks_off_while_its_checks_run_spends_no_iteration() {
+fn broken_off_checks_spend_nothing() {
     let check = "echo > ../begun; until test -f ../go; do sleep 0.02; done; exit 1";
     let bench = armed(&format!("\"Make it\" --check '{check}'"));
     bench.transcript("s1").tool("Edit");
@@ -326,7 +326,7 @@ fn a_stop_that_a_person_breaks_off_while_its_checks_run_spends_no_iteration() {
 }
 
 #[test]
-fn a_record_without_the_field_is_not_paused_and_a_strange_pause_ends_when_somebody_says_so() {
+fn strange_pause_ends_when_told() {
     let bench = armed("\"Make it\"");
     let path = bench.record_path("s1");
     let mut record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
@@ -346,7 +346,7 @@ fn a_record_without_the_field_is_not_paused_and_a_strange_pause_ends_when_somebo
 }
 
 #[test]
-fn i26_a_repeated_question_for_approval_is_waited_for() {
+fn i26_repeated_approval_is_awaited() {
     let bench = armed("\"Make it\"");
     let asks = "All is built.\n\nMay I deploy it to production?";
     works_and_says(&bench, asks).reason();

@@ -21,7 +21,7 @@ fn ours() -> String {
 }
 
 #[test]
-fn a_command_that_bears_our_mark_arms_the_loop() {
+fn marked_command_arms_the_loop() {
     let bench = Bench::folder();
     for name in ["ralph-loop", "ulw-loop", "cancel-ralph"] {
         write(&bench, &format!(".claude/commands/{name}.md"), &ours());
@@ -38,7 +38,7 @@ fn a_command_that_bears_our_mark_arms_the_loop() {
 }
 
 #[test]
-fn a_persons_own_command_of_that_name_is_left_alone() {
+fn personal_command_is_left_alone() {
     let own = "---\ndescription: my own\n---\nDo $ARGUMENTS.\n";
     let mentions = format!("{MARK}\n{own}");
     let cases: [(&str, &[(&str, &str)]); 6] = [
@@ -67,7 +67,7 @@ fn a_persons_own_command_of_that_name_is_left_alone() {
 }
 
 #[test]
-fn no_other_command_is_ours_without_its_prefix() {
+fn unprefixed_command_is_not_ours() {
     let bench = Bench::ready();
     for name in ["implement", "cancel", "status", "adopt"] {
         write(&bench, &format!(".claude/commands/{name}.md"), &ours());

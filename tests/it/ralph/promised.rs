@@ -92,7 +92,7 @@ fn p5_what_changes_content_counts() {
 }
 
 #[test]
-fn p5_open_boxes_of_a_named_list() {
+fn p5_open_boxes_of_lists() {
     let open = "- [x] Begin\n- [ ] Write\n- [ ] Test\n";
     for (path, task) in [
         ("TODO.md", "Do everything in `TODO.md`."),
@@ -122,7 +122,7 @@ fn p5_open_boxes_of_a_named_list() {
 }
 
 #[test]
-fn p5_open_boxes_that_do_not_count() {
+fn p5_open_uncounted_boxes() {
     for open in [
         "☑ Begin\n☐ Write\n",
         "| | |\n|---|---|\n| [x] | Begin |\n| [ ] | Write |\n",
@@ -170,7 +170,7 @@ fn p5_a_takeover_keeps_the_beginning() {
 }
 
 #[test]
-fn p5_a_large_project_goes_by_times() {
+fn p5_large_project_uses_times() {
     let bench = Bench::folder().file("src/kept.rs", "fn kept() {}\n");
     for number in 0..20_001 {
         bench.write(format!("data/{number}"), "");
@@ -200,7 +200,7 @@ fn p5_with_no_place_outside() {
 }
 
 #[test]
-fn p5_nothing_is_left_beside_the_pins() {
+fn p5_nothing_stays_beside_pins() {
     let bench = armed(("notes.md", "none\n"), "Write the parser");
     let pins = bench.pin_path("session-s1").unwrap().parent().unwrap().to_owned();
     let kept = || fs::read_dir(&pins).unwrap().count();

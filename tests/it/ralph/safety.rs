@@ -25,7 +25,7 @@ fn unarm(bench: &Bench) {
 }
 
 #[test]
-fn s4_the_checks_that_a_person_typed_hold_whatever_the_notes_say() {
+fn s4_typed_checks_outlast_notes() {
     let bench = armed("\"Make it\" --check \"test -e built\" --max-iterations 7");
     let pinned = bench.pin("session-s1");
     edit(&bench, |record| {
@@ -45,7 +45,7 @@ fn s4_the_checks_that_a_person_typed_hold_whatever_the_notes_say() {
 }
 
 #[test]
-fn s2_a_ralph_loop_whose_pin_is_gone_runs_nothing_and_is_not_done_by_that() {
+fn s2_lost_pin_runs_nothing() {
     let bench = armed("\"Make it\" --check \"touch pwned\" --max-iterations 0");
     unarm(&bench);
     let stop = works_and_says(&bench, "done");
@@ -61,7 +61,7 @@ fn s2_a_ralph_loop_whose_pin_is_gone_runs_nothing_and_is_not_done_by_that() {
 }
 
 #[test]
-fn s1_what_a_ralph_loop_runs_is_shown_at_arming_and_refused_where_it_cannot_be_kept() {
+fn s1_arming_shows_what_runs() {
     let bench = Bench::folder();
     let command = "speckit:ralph-loop";
     let arguments = "\"Make it\" --check \"cargo test\"";
@@ -93,7 +93,7 @@ fn holds(bench: &Bench) {
 }
 
 #[test]
-fn s4_notes_that_contradict_what_was_armed_do_not_take_the_typed_checks_away() {
+fn s4_contradicting_notes_keep_checks() {
     type Change = fn(&mut Value);
     let changes: [Change; 6] = [
         |record| {
@@ -115,7 +115,7 @@ fn s4_notes_that_contradict_what_was_armed_do_not_take_the_typed_checks_away() {
 }
 
 #[test]
-fn s4_a_ralph_loop_whose_notes_are_gone_goes_on_with_its_task_and_its_checks() {
+fn s4_noteless_loop_keeps_its_task() {
     for bytes in [None, Some("{"), Some("null")] {
         let bench = with_checks();
         fs::remove_dir_all(bench.path(".claude/ralph")).unwrap();
@@ -129,7 +129,7 @@ fn s4_a_ralph_loop_whose_notes_are_gone_goes_on_with_its_task_and_its_checks() {
 }
 
 #[test]
-fn s4_what_a_ralph_loop_was_asked_for_is_put_back() {
+fn s4_asked_task_is_restored() {
     let bench = armed("\"Make it\" --check \"test -e built\"");
     edit(&bench, |record| {
         record["assignment"]["task"] = json!("Nothing");
@@ -140,7 +140,7 @@ fn s4_what_a_ralph_loop_was_asked_for_is_put_back() {
 }
 
 #[test]
-fn t12_a_loop_without_a_pin_names_its_way_out() {
+fn t12_pinless_loop_names_way_out() {
     let bench = armed("\"Make it\"");
     unarm(&bench);
     let status = printed(&spool(&bench, None, &["status"]));
@@ -151,7 +151,7 @@ fn t12_a_loop_without_a_pin_names_its_way_out() {
 
 #[cfg(unix)]
 #[test]
-fn s1_no_record_in_the_project_arms_commands() {
+fn s1_project_record_arms_nothing() {
     use std::os::unix::fs::PermissionsExt;
     let check = json!({"run": "touch pwned", "limit_seconds": 9});
     for version in [1, 2] {

@@ -15,7 +15,7 @@ fn on_a_terminal(bench: &Bench, arguments: &str) -> Option<Terminal> {
 }
 
 #[test]
-fn the_screen_is_drawn_again_and_ends_with_ctrl_c() {
+fn screen_redraws_until_ctrl_c() {
     let bench = armed("\"Make it\"");
     let Some(mut terminal) = on_a_terminal(&bench, "status --watch") else { return };
     terminal.until("Iteration: 1 of 50");
@@ -28,7 +28,7 @@ fn the_screen_is_drawn_again_and_ends_with_ctrl_c() {
 }
 
 #[test]
-fn a_screen_is_no_larger_than_the_terminal() {
+fn screen_fits_the_terminal() {
     let bench = armed("\"Make it\"");
     for session in 2..9 {
         ralph(&bench, &format!("s{session}"), "\"Make it\"").context();
@@ -46,14 +46,14 @@ fn a_screen_is_no_larger_than_the_terminal() {
 }
 
 #[test]
-fn without_a_terminal_there_is_nothing_to_draw_on() {
+fn no_terminal_means_no_screen() {
     let bench = armed("\"Make it\"");
     let error = refused(&spool(&bench, None, &["status", "--watch"]));
     assert!(error.contains("--watch draws on a terminal"), "{error}");
 }
 
 #[test]
-fn what_is_too_long_for_the_terminal_is_broken_between_words() {
+fn long_text_breaks_at_blanks() {
     let task = "word ".repeat(30);
     let bench = armed(&format!("\"{task}\""));
     works_and_says(&bench, "no").reason();
@@ -82,7 +82,7 @@ fn without_colors(text: &str) -> String {
 }
 
 #[test]
-fn the_log_shows_each_loop_by_itself_and_by_its_name() {
+fn log_separates_named_loops() {
     let bench = armed("\"Make one\"");
     ralph(&bench, "s2", "\"Make two\"").context();
     works_and_says(&bench, PROMISE).told();
@@ -106,7 +106,7 @@ fn the_log_shows_each_loop_by_itself_and_by_its_name() {
 }
 
 #[test]
-fn the_log_has_the_words_of_an_end_that_a_person_reads_and_says_nothing_twice() {
+fn log_has_end_words_once() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "no").reason();
     printed(&spool(&bench, None, &["cancel", "--session", "s1"]));
@@ -154,7 +154,7 @@ fn the_log_opens_no_old_loop() {
 }
 
 #[test]
-fn the_log_begins_where_a_person_says() {
+fn log_begins_where_told() {
     let bench = armed("\"Make it\"");
     let since = |time: &str| spool(&bench, None, &["log", "--since", time]);
     assert!(printed(&since("1h")).contains("  armed  "));
@@ -167,7 +167,7 @@ fn the_log_begins_where_a_person_says() {
 }
 
 #[test]
-fn a_log_that_is_followed_shows_what_happens() {
+fn followed_log_shows_news() {
     let bench = armed("\"Make it\"");
     let Some(mut terminal) = on_a_terminal(&bench, "log --follow") else { return };
     terminal.until("armed");

@@ -15,7 +15,7 @@ fn failing(arguments: &str) -> Bench {
 }
 
 #[test]
-fn d10_in_a_features_loop_the_person_reads_which_check_failed() {
+fn d10_feature_end_names_failed_check() {
     let bench = failing("");
     let stop = works_and_says(&bench, "All is done.");
     assert_eq!(
@@ -25,7 +25,7 @@ fn d10_in_a_features_loop_the_person_reads_which_check_failed() {
 }
 
 #[test]
-fn d10_the_end_of_a_features_loop_says_which_check_failed() {
+fn d10_feature_end_says_check() {
     let bench = failing("--max-iterations 2");
     works_and_says(&bench, "All is done.").reason();
     let stop = works_and_says(&bench, "All is done.");
@@ -36,7 +36,7 @@ fn d10_the_end_of_a_features_loop_says_which_check_failed() {
 }
 
 #[test]
-fn d10_no_word_of_the_program_reaches_a_person() {
+fn d10_program_words_stay_inside() {
     let bench = failing("");
     for _ in 0..4 {
         let stop = works_and_says(&bench, "All is done.");
@@ -76,7 +76,7 @@ fn d10_numbers_and_their_words_agree() {
 }
 
 #[test]
-fn d11_cancel_and_status_find_what_is_there_outside_of_spec_kit() {
+fn d11_cancel_works_outside_spec_kit() {
     let bench = armed("\"Make it\"");
     let status = bench.command("s2", "speckit:status", "").run();
     assert!(status.reason().contains("Task: Make it") && status.reason().contains("Loop: live"));
@@ -88,7 +88,7 @@ fn d11_cancel_and_status_find_what_is_there_outside_of_spec_kit() {
 }
 
 #[test]
-fn d11_the_name_of_the_current_feature_is_found_whatever_the_editor_put_round_it() {
+fn d11_quoted_feature_name_is_found() {
     for text in
         ["\u{feff}001-login", "  001-login \r\n", "\u{feff} 001-login\r\n\r\n", "\t001-login"]
     {
@@ -104,7 +104,7 @@ fn d11_the_name_of_the_current_feature_is_found_whatever_the_editor_put_round_it
 }
 
 #[test]
-fn d10_a_loop_that_was_completed_is_not_called_cancelled() {
+fn d10_completed_is_not_cancelled() {
     let words = "The loop had ended before (completed); there was nothing to cancel.";
     let completed = || {
         let bench = Bench::ready();

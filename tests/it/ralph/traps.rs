@@ -17,7 +17,7 @@ fn the_transcript_misses_the_last_message() {
 }
 
 #[test]
-fn a_transcript_that_shows_up_late_is_waited_for() {
+fn late_transcript_is_awaited() {
     let bench = armed("\"Make it\"");
     change(&bench);
     let running = bench.stop("s1").saying(PROMISE).start();
@@ -26,7 +26,7 @@ fn a_transcript_that_shows_up_late_is_waited_for() {
 }
 
 #[test]
-fn a_missing_transcript_is_no_obstacle_where_files_changed() {
+fn changed_files_replace_a_transcript() {
     let bench = armed("\"Make it\"");
     bench.write("src/main.rs", "fn main() {}");
     let stop = bench.stop("s1").saying(PROMISE).run();
@@ -35,7 +35,7 @@ fn a_missing_transcript_is_no_obstacle_where_files_changed() {
 }
 
 #[test]
-fn a_missing_transcript_and_no_change_is_asked_about_once() {
+fn no_transcript_asks_once() {
     let bench = armed("\"Make it\"");
     let stop = bench.stop("s1").saying(PROMISE).run();
     assert!(stop.reason().contains("nothing stands behind it"), "{stop}");
@@ -52,7 +52,7 @@ fn a_missing_transcript_and_no_change_is_asked_about_once() {
 }
 
 #[test]
-fn a_broken_line_neither_hides_the_promise_nor_ends_the_loop() {
+fn broken_line_hides_no_promise() {
     for broken in [
         &b"{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"te"[..],
         b"{\"type\":\"assistant\",\"message\":{\"content\":\"\x01\x02\x1b[2J\"}}",
@@ -72,7 +72,7 @@ fn a_broken_line_neither_hides_the_promise_nor_ends_the_loop() {
 }
 
 #[test]
-fn five_gigabytes_of_transcript_do_not_hide_the_promise() {
+fn huge_transcript_hides_no_promise() {
     let bench = armed("\"Make it\"");
     let transcript = bench.transcript("s1").tool("Edit");
     let mut file = File::options().write(true).open(&transcript.path).unwrap();
@@ -86,7 +86,7 @@ fn five_gigabytes_of_transcript_do_not_hide_the_promise() {
 }
 
 #[test]
-fn a_promise_of_an_earlier_loop_does_not_end_the_new_one() {
+fn earlier_promise_ends_nothing() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, PROMISE).told();
     // The client writes the last message after the hook has run.
@@ -99,7 +99,7 @@ fn a_promise_of_an_earlier_loop_does_not_end_the_new_one() {
 }
 
 #[test]
-fn the_hooks_own_words_are_not_the_agents() {
+fn hook_words_are_not_agents() {
     let bench = armed("\"Make it\"");
     let stop = works_and_says(&bench, "no");
     let reason = stop.reason().to_owned();
@@ -116,7 +116,7 @@ fn the_hooks_own_words_are_not_the_agents() {
 }
 
 #[test]
-fn none_of_our_texts_keeps_a_promise_on_its_own_line() {
+fn our_texts_promise_nothing() {
     let bench = Bench::folder();
     let start = ralph(
         &bench,
@@ -135,7 +135,7 @@ fn none_of_our_texts_keeps_a_promise_on_its_own_line() {
 }
 
 #[test]
-fn a_bare_word_or_another_case_is_no_promise() {
+fn bare_word_is_no_promise() {
     for words in [
         "DONE",
         "<promise>done</promise>",
@@ -150,7 +150,7 @@ fn a_bare_word_or_another_case_is_no_promise() {
 }
 
 #[test]
-fn the_users_prompt_is_not_the_agents_answer() {
+fn user_prompt_is_no_answer() {
     let bench = armed("\"Say <promise>DONE</promise> when it is made\"");
     bench.transcript("s1").user(PROMISE).tool("Read");
     bench.stop("s1").without("last_assistant_message").run().reason();
@@ -159,7 +159,7 @@ fn the_users_prompt_is_not_the_agents_answer() {
 // Done without work.
 
 #[test]
-fn tools_of_an_earlier_loop_are_not_work_in_this_one() {
+fn earlier_tools_are_no_work() {
     let bench = Bench::folder();
     bench.transcript("s1").tool("Edit").tool("Edit").assistant("before");
     ralph(&bench, "s1", "\"Make it\"").context();
@@ -168,7 +168,7 @@ fn tools_of_an_earlier_loop_are_not_work_in_this_one() {
 }
 
 #[test]
-fn what_an_agent_of_the_agent_does_is_not_counted_twice() {
+fn subagent_work_counts_once() {
     let bench = armed("\"Make it\" --min-tool-calls 2");
     bench.transcript("s1").tool("Task").sidechain("I edit").assistant(PROMISE);
     bench.stop("s1").saying(PROMISE).run().reason();
@@ -178,7 +178,7 @@ fn what_an_agent_of_the_agent_does_is_not_counted_twice() {
 // Cannot be stopped, or stops too early.
 
 #[test]
-fn a_promise_on_the_last_allowed_iteration_is_a_completion() {
+fn last_iteration_promise_completes() {
     let bench = armed("\"Make it\" --max-iterations 2");
     works_and_says(&bench, "no").reason();
     assert!(
@@ -189,7 +189,7 @@ fn a_promise_on_the_last_allowed_iteration_is_a_completion() {
 }
 
 #[test]
-fn stop_hook_active_is_not_an_exit() {
+fn stop_hook_active_is_no_exit() {
     let bench = armed("\"Make it\"");
     for iteration in 1..=12 {
         bench.write("src/main.rs", "x".repeat(iteration));
@@ -219,7 +219,7 @@ fn the_agent_may_stand_anywhere() {
 }
 
 #[test]
-fn the_loop_is_armed_where_the_session_was_started() {
+fn session_start_places_the_loop() {
     let bench = Bench::folder();
     let root = bench.root.to_str().unwrap();
     let start = bench.command("s1", "speckit:ralph-loop", "\"Make it\"");
@@ -230,7 +230,7 @@ fn the_loop_is_armed_where_the_session_was_started() {
 }
 
 #[test]
-fn a_record_that_cannot_be_read_is_kept_and_named() {
+fn unreadable_record_is_kept() {
     let bench = armed("\"Make it\"");
     let record = bench.record_path("s1");
     fs::write(&record, "{ broken").unwrap();
@@ -249,7 +249,7 @@ fn a_record_that_cannot_be_read_is_kept_and_named() {
 }
 
 #[test]
-fn the_loops_own_files_are_no_progress() {
+fn own_loop_files_are_no_progress() {
     let bench = armed("\"Make it\" --no-progress 5");
     let stops = (1..30).find(|_| !works_and_says(&bench, "no").is_block());
     assert_eq!(stops, Some(5));
@@ -287,7 +287,7 @@ fn an_empty_session_id_holds_nobody() {
 }
 
 #[test]
-fn a_crashed_loop_does_not_trap_later_sessions() {
+fn crashed_loop_traps_no_session() {
     let bench = Bench::folder();
     ralph(&bench, "crashed", "\"Make it\"").context();
     bench.stop("later").run().silent();

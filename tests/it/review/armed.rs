@@ -23,7 +23,7 @@ fn loop_of(built: &Built, work: &str) -> crate::runner::ran::Ran {
 }
 
 #[test]
-fn v1_no_rewritten_history_hides_a_requirement() {
+fn v1_rewritten_history_hides_nothing() {
     let all = "git add -A; git -c user.name=a -c user.email=a@b";
     for work in [
         // The commit of the arming is replaced by one that has less.
@@ -61,7 +61,7 @@ fn v1_no_rewritten_history_hides_a_requirement() {
 }
 
 #[test]
-fn v1_a_specification_that_is_gone_passes_nothing() {
+fn v1_lost_specification_passes_nothing() {
     for work in [format!("rm {SPEC}"), format!(": > {SPEC}"), format!("echo '# Login' > {SPEC}")] {
         let built = Built::new();
         let ran = loop_of(&built, &work);
@@ -71,7 +71,7 @@ fn v1_a_specification_that_is_gone_passes_nothing() {
 }
 
 #[test]
-fn v1_what_is_reworded_reaches_the_reader_twice() {
+fn v1_rewording_reaches_the_reader_twice() {
     let built = Built::new();
     let work = format!(
         "sed -i 's/log each try/log some tries/' {SPEC}; git add -A; git commit -q --amend -m less"
@@ -83,7 +83,7 @@ fn v1_what_is_reworded_reaches_the_reader_twice() {
 }
 
 #[test]
-fn v1_the_next_run_keeps_what_was_pinned() {
+fn v1_next_run_keeps_pins() {
     let built = Built::new();
     // A limit ends the first run behind the back of its reader.
     built.write(LIST, "- [ ] T001 Write src/more.rs\n- [ ] T002 Write src/next.rs\n");
@@ -100,7 +100,7 @@ fn v1_the_next_run_keeps_what_was_pinned() {
 }
 
 #[test]
-fn v1_a_session_is_judged_by_the_pinned_text() {
+fn v1_session_uses_pinned_text() {
     let built = Built::new();
     built.write(LIST, "- [ ] T001 Write src/more.rs\n");
     built.commit("open tasks");

@@ -70,17 +70,17 @@ fn flooded_by(flood: &str) {
 }
 
 #[test]
-fn a_reader_that_prints_100_mb_of_lines_is_ended_by_the_limit_of_output() {
+fn many_lines_hit_the_output_limit() {
     flooded_by("yes 'a line of an answer that goes on and on' | head -c 100000000");
 }
 
 #[test]
-fn a_reader_that_prints_100_mb_in_one_line_is_ended_by_the_limit_of_output() {
+fn one_huge_line_hits_the_limit() {
     flooded_by("head -c 100000000 /dev/zero | tr '\\0' a");
 }
 
 #[test]
-fn what_ends_a_loop_is_no_answer_and_neither_is_that_of_an_earlier_review() {
+fn loop_endings_are_no_answer() {
     let built = built();
     built.script(SAYS_ALL);
     let ran = built.review("").with_code(4);
@@ -107,7 +107,7 @@ fn what_ends_a_loop_is_no_answer_and_neither_is_that_of_an_earlier_review() {
 }
 
 #[test]
-fn what_a_reader_says_never_stands_before_the_line_that_a_loop_reads() {
+fn reader_words_follow_the_loop_line() {
     let built = built();
     let finding = |number: u64| {
         let words = hostile::in_json();
@@ -127,7 +127,7 @@ fn what_a_reader_says_never_stands_before_the_line_that_a_loop_reads() {
 }
 
 #[test]
-fn what_a_reader_leaves_behind_is_ended_and_its_words_are_no_answer() {
+fn reader_leftovers_end_without_answer() {
     let built = built();
     let witness = Bench::witness();
     built.script(&format!("( {} ) &\n{SAYS_ALL}\nexit 0", witness.stubborn()));
@@ -135,7 +135,7 @@ fn what_a_reader_leaves_behind_is_ended_and_its_words_are_no_answer() {
 }
 
 #[test]
-fn a_reader_that_closes_its_output_and_stays_is_no_pass_although_its_answer_is_there() {
+fn staying_reader_is_no_pass() {
     let built = built();
     let witness = Bench::witness();
     built.reader(&[US1_1, FR_001, FR_002]);
@@ -175,7 +175,7 @@ fn three_readings(built: &Built, work: &str, witness: &Witness) {
 }
 
 #[test]
-fn a_loop_of_the_runner_ends_only_by_the_pass_that_follows() {
+fn runner_ends_only_by_pass() {
     let (built, witness) = (built(), Bench::witness());
     let tick = "echo more >> src/more.rs\nsed -i 's/- \\[ \\]/- [x]/' specs/001-login/tasks.md\nresult worked";
     three_readings(&built, tick, &witness);
@@ -191,7 +191,7 @@ fn a_loop_of_the_runner_ends_only_by_the_pass_that_follows() {
 }
 
 #[test]
-fn a_loop_in_a_session_ends_only_by_the_pass_that_follows() {
+fn session_ends_only_by_pass() {
     let (built, witness) = (built(), Bench::witness());
     three_readings(&built, "exit 1", &witness);
     built.spool("start 001-login --review").run().with_code(0);

@@ -32,7 +32,7 @@ fn start(built: &Built, flags: &str) -> Running {
 }
 
 #[test]
-fn v2_a_usage_limit_of_the_reader_is_waited_for() {
+fn v2_reader_usage_limit_is_awaited() {
     for (at, times) in [("$(($(date +%s) + 1800))", 2), ("1000", 5)] {
         let read = format!(
             "cost=0.10\nif [ $(wc -l < \"$DESK/reviews\") -lt {times} ]; then limit \"{at}\"; fi\n{}",
@@ -53,7 +53,7 @@ fn v2_a_usage_limit_of_the_reader_is_waited_for() {
 }
 
 #[test]
-fn v2_a_limit_that_is_lifted_too_late_says_so() {
+fn v2_late_limit_says_so() {
     let built = built("limit $(($(date +%s) + 7200))");
     for flags in ["", "--max-limit-wait 30m"] {
         let ran = start(&built, flags).finish().with_code(13);
@@ -65,7 +65,7 @@ fn v2_a_limit_that_is_lifted_too_late_says_so() {
 }
 
 #[test]
-fn v2_a_session_waits_and_stays_armed() {
+fn v2_waiting_session_stays_armed() {
     let built = built(&format!(
         "if [ $(wc -l < \"$DESK/reviews\") -lt 5 ]; then limit 9999999999; fi\n{}",
         met()
@@ -85,7 +85,7 @@ fn v2_a_session_waits_and_stays_armed() {
 }
 
 #[test]
-fn v7_a_review_by_hand_is_waited_for() {
+fn v7_hand_reviews_are_awaited() {
     let built = built(&format!(
         "if [ $(wc -l < \"$DESK/reviews\") = 1 ]; then read -r _ < \"$DESK/gate\"; fi\n{}",
         met()
@@ -103,7 +103,7 @@ fn v7_a_review_by_hand_is_waited_for() {
 }
 
 #[test]
-fn v8_what_is_left_bounds_the_reader() {
+fn v8_remaining_time_bounds_readers() {
     for (flags, used) in [
         ("--token-budget 600", "840 tokens are used, and 600 are allowed"),
         ("--max-usd 0.30", "$0.4500 are used, and $0.3000 are allowed"),

@@ -25,7 +25,7 @@ fn later_then_met() -> String {
 }
 
 #[test]
-fn a_review_that_leaves_all_for_later_lets_the_loop_go_on_and_proves_no_task() {
+fn postponing_review_proves_no_task() {
     let built = Built::new();
     built.write(LIST, "## Phase 1\n\n- [ ] T001 Write src/more.rs\n\n## Phase 2\n\n- [ ] T002 More\n- [ ] T003 Even more\n");
     built.commit("open tasks");
@@ -45,7 +45,7 @@ fn a_review_that_leaves_all_for_later_lets_the_loop_go_on_and_proves_no_task() {
 }
 
 #[test]
-fn a_box_that_was_ticked_by_hand_in_a_session_is_proved_by_the_review_of_its_stop() {
+fn stop_review_proves_a_hand_tick() {
     let built = Built::new();
     built.write(LIST, "- [ ] T001 Write src/more.rs\n- [ ] T002 Write src/next.rs\n");
     built.commit("open tasks");
@@ -75,7 +75,7 @@ fn status(built: &Built) -> Value {
 }
 
 #[test]
-fn what_the_agent_and_its_reader_cost_together_ends_the_loop_and_is_told_everywhere() {
+fn agent_and_reader_cost_end_it() {
     let built = Built::new();
     built.write(LIST, "- [ ] T001 Write src/more.rs\n");
     built.commit("open tasks");
@@ -98,7 +98,7 @@ fn what_the_agent_and_its_reader_cost_together_ends_the_loop_and_is_told_everywh
 }
 
 #[test]
-fn what_a_reader_does_not_say_is_estimated_by_the_prices_of_the_loop() {
+fn silent_reader_cost_is_estimated() {
     let built = Built::new();
     built.write(LIST, "- [ ] T001 Write src/more.rs\n");
     built.commit("open tasks");
@@ -127,7 +127,7 @@ fn what_a_reader_does_not_say_is_estimated_by_the_prices_of_the_loop() {
 }
 
 #[test]
-fn a_review_of_which_nothing_tells_the_cost_is_named_where_money_is_limited() {
+fn unpriced_review_is_named() {
     let built = Built::new();
     built.write(LIST, "- [ ] T001 Write src/more.rs\n");
     built.commit("open tasks");
@@ -138,7 +138,7 @@ fn a_review_of_which_nothing_tells_the_cost_is_named_where_money_is_limited() {
 }
 
 #[test]
-fn a_review_that_the_agent_starts_itself_as_if_for_a_loop_proves_none_of_its_tasks() {
+fn agent_started_review_proves_nothing() {
     let built = Built::new();
     built.write(LIST, "- [ ] T001 Write src/more.rs\n- [ ] T002 b\n");
     built.commit("open tasks");
@@ -158,7 +158,7 @@ fn a_review_that_the_agent_starts_itself_as_if_for_a_loop_proves_none_of_its_tas
 }
 
 #[test]
-fn the_review_that_the_driver_runs_proves_what_was_ticked_long_before() {
+fn driver_review_proves_old_ticks() {
     let built = Built::new();
     built.write(LIST, "- [ ] T001 Write src/more.rs\n- [ ] T002 Write src/next.rs\n");
     built.commit("open tasks");
@@ -204,7 +204,7 @@ fn at_work_in_a_review(built: &Built) -> Running {
 }
 
 #[test]
-fn what_a_review_used_that_a_person_stopped_is_counted_and_told_as_not_all() {
+fn stopped_review_is_counted_as_partial() {
     let ways = [("Ctrl-C", Some(Signal::INT), 130), ("SIGTERM", Some(Signal::TERM), 143)];
     for (way, signal, code) in ways.into_iter().chain([("spool stop", None, 130)]) {
         let built = Built::new();
@@ -246,7 +246,7 @@ fn killed_in_a_review(built: &Built) {
 }
 
 #[test]
-fn what_a_review_used_whose_runner_was_killed_is_counted_and_told_as_not_all() {
+fn killed_review_is_counted_as_partial() {
     for is_written in [true, false] {
         let built = Built::new();
         killed_in_a_review(&built);
@@ -262,7 +262,7 @@ fn what_a_review_used_whose_runner_was_killed_is_counted_and_told_as_not_all() {
 }
 
 #[test]
-fn a_review_that_ended_before_its_runner_was_killed_is_counted_whole() {
+fn finished_review_is_counted_whole() {
     let built = Built::new();
     killed_in_a_review(&built);
     let at = ralph_speckit::world::now().millis();
@@ -275,7 +275,7 @@ fn a_review_that_ended_before_its_runner_was_killed_is_counted_whole() {
 }
 
 #[test]
-fn a_requirement_that_the_agent_takes_out_of_the_specification_is_no_pass_until_it_is_back() {
+fn removed_requirement_is_no_pass() {
     let built = Built::new();
     built.write(LIST, "- [ ] T001 Write src/more.rs\n");
     built.commit("open tasks");
@@ -297,7 +297,7 @@ fn a_requirement_that_the_agent_takes_out_of_the_specification_is_no_pass_until_
 }
 
 #[test]
-fn a_requirement_that_the_agent_rewords_reaches_the_reader_with_both_texts_and_is_a_doubt() {
+fn reworded_requirement_is_a_doubt() {
     let built = Built::new();
     built.write(LIST, "- [ ] T001 Write src/more.rs\n");
     built.commit("open tasks");
@@ -319,7 +319,7 @@ fn a_requirement_that_the_agent_rewords_reaches_the_reader_with_both_texts_and_i
 }
 
 #[test]
-fn a_specification_that_nobody_reworded_or_a_person_before_the_loop_is_no_doubt() {
+fn unchanged_specification_is_no_doubt() {
     for by_person in [false, true] {
         let built = Built::new();
         built.write(LIST, "- [ ] T001 Write src/more.rs\n");
@@ -339,7 +339,7 @@ fn a_specification_that_nobody_reworded_or_a_person_before_the_loop_is_no_doubt(
 }
 
 #[test]
-fn a_specification_that_changed_and_was_in_no_commit_is_shown_with_both_texts() {
+fn uncommitted_specification_change_is_shown() {
     let built = Built::new();
     built.write(LIST, "- [ ] T001 Write src/more.rs\n");
     built.git(&["rm", "-q", "--cached", "specs/001-login/spec.md"]);

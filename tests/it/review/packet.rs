@@ -37,7 +37,7 @@ fn loop_of(built: &Built, work: &str, flags: &str) -> Ran {
 }
 
 #[test]
-fn v3_every_file_of_a_long_patch_is_named() {
+fn v3_long_patch_files_are_named() {
     let built = Built::new();
     let line = "a line that somebody has written here\n";
     for (name, lines) in [("Cargo.lock", 20_000), ("src/big.rs", 9_000), ("src/zed.rs", 3)] {
@@ -61,7 +61,7 @@ fn v3_every_file_of_a_long_patch_is_named() {
 }
 
 #[test]
-fn v3_what_git_hides_is_shown_or_told() {
+fn v3_hidden_files_are_told() {
     let door = "echo 'fn back_door() {}' >> src/login.rs";
     let evil = "echo 'fn back_door() {}' > src/evil.rs";
     let hidden = "git shows no changes of src/login.rs";
@@ -102,7 +102,7 @@ fn v3_what_git_hides_is_shown_or_told() {
 }
 
 #[test]
-fn v3_what_a_filter_hides_is_no_pass() {
+fn v3_filtered_files_are_no_pass() {
     let built = Built::new();
     let work = "echo 'fn back_door() {}' >> src/login.rs; echo '* filter=old' > .gitattributes; git config filter.old.clean 'sed /back/d'";
     let ran = loop_of(&built, work, "");
@@ -110,7 +110,7 @@ fn v3_what_a_filter_hides_is_no_pass() {
 }
 
 #[test]
-fn v3_files_outside_of_the_folder_are_told() {
+fn v3_outside_files_are_told() {
     let built = Built::new();
     let outer = built.root.parent().unwrap().join("outer");
     let inner = outer.join("shop");
@@ -134,7 +134,7 @@ fn v3_files_outside_of_the_folder_are_told() {
 }
 
 #[test]
-fn v3_a_hole_in_what_is_named_is_no_pass() {
+fn v3_unnamed_holes_are_no_pass() {
     let spec = "# Login\n\n- **FR-001**: `src/big.rs` MUST check\n- **FR-002**: MUST log\n";
     let built = Built::with_spec(spec);
     built.write("src/big.rs", "fn check() {}\n".repeat(2_000));
@@ -148,7 +148,7 @@ fn v3_a_hole_in_what_is_named_is_no_pass() {
 }
 
 #[test]
-fn v4_what_was_seen_whole_has_no_caveat() {
+fn v4_whole_view_has_no_caveat() {
     let built = Built::new();
     loop_of(&built, "echo 'target/' > .gitignore; mkdir target; touch target/x", "--strict")
         .with_code(0);
@@ -156,7 +156,7 @@ fn v4_what_was_seen_whole_has_no_caveat() {
 }
 
 #[test]
-fn v5_secrets_are_named_and_not_sent() {
+fn v5_secrets_are_named_not_sent() {
     let built = Built::new();
     let key = format!("ghp_{}", "abcDEF0123456789abcDEF0123456789abcDEF01");
     built.write("config/prod.pem", "OLD\n");

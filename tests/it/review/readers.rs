@@ -7,7 +7,7 @@ use crate::runner::claude::TOKENS;
 use crate::runner::support::Bench;
 
 #[test]
-fn a_program_that_cannot_be_held_to_reading_is_refused_by_name() {
+fn unrestrained_reader_program_is_refused() {
     let built = Built::new();
     built.reader(&[US1_1, FR_001, FR_002]);
     let ran = built.spool("review --harness-command agent").run().with_code(1);
@@ -22,7 +22,7 @@ fn a_program_that_cannot_be_held_to_reading_is_refused_by_name() {
 }
 
 #[test]
-fn a_reader_that_writes_into_the_work_is_no_pass_and_the_file_is_named() {
+fn writing_reader_is_no_pass() {
     let built = Built::new();
     let answer = |write: &str| {
         built.reader(&[US1_1, FR_001, FR_002]);
@@ -44,7 +44,7 @@ fn a_reader_that_writes_into_the_work_is_no_pass_and_the_file_is_named() {
 }
 
 #[test]
-fn what_git_ignores_is_no_evidence_and_what_the_reader_made_is_none_either() {
+fn ignored_files_are_no_evidence() {
     let built = Built::new();
     built.write(".gitignore", "made/\n");
     built.commit("ignored");
@@ -72,7 +72,7 @@ fn what_git_ignores_is_no_evidence_and_what_the_reader_made_is_none_either() {
 }
 
 #[test]
-fn a_reader_that_crashes_is_no_pass_and_its_words_are_told() {
+fn crashed_reader_is_told() {
     let built = Built::new();
     built.script("echo 'out of memory' >&2; exit 3");
     let ran = built.review("").with_code(9);
@@ -83,7 +83,7 @@ fn a_reader_that_crashes_is_no_pass_and_its_words_are_told() {
 }
 
 #[test]
-fn a_usage_limit_is_no_pass_and_has_words_and_a_code_of_its_own() {
+fn usage_limit_has_its_own_code() {
     let built = Built::new();
     built.claude("limit 9999999999");
     let ran = built.spool("review").run().with_code(10);
@@ -92,7 +92,7 @@ fn a_usage_limit_is_no_pass_and_has_words_and_a_code_of_its_own() {
 }
 
 #[test]
-fn a_reader_over_its_time_is_ended_with_all_that_it_started() {
+fn overdue_reader_ends_with_its_children() {
     let built = Built::new();
     let witness = Bench::witness();
     built.script(&witness.stubborn());
@@ -102,7 +102,7 @@ fn a_reader_over_its_time_is_ended_with_all_that_it_started() {
 }
 
 #[test]
-fn ctrl_c_ends_the_reader_with_all_that_it_started() {
+fn ctrl_c_ends_reader_and_children() {
     let built = Built::new();
     let witness = Bench::witness();
     built.script(&witness.stubborn());
@@ -117,7 +117,7 @@ fn ctrl_c_ends_the_reader_with_all_that_it_started() {
 }
 
 #[test]
-fn claude_code_is_held_to_reading_and_its_tokens_count() {
+fn claude_only_reads_and_counts_tokens() {
     let built = Built::new();
     built.claude(&Built::answer_of_claude(&[US1_1, FR_001, FR_002]));
     let ran = built.spool("review").run().with_code(0);
@@ -134,7 +134,7 @@ fn claude_code_is_held_to_reading_and_its_tokens_count() {
 }
 
 #[test]
-fn the_default_reader_is_that_of_the_runner_and_a_program_of_its_own_has_a_model_of_its_own() {
+fn default_reader_is_the_runner_one() {
     let built = Built::new();
     built.claude("limit 1");
     let config = "harness = \"claude\"\nmodel = \"opus\"\n";

@@ -30,7 +30,7 @@ done
 }
 
 #[test]
-fn an_agent_is_driven_through_five_iterations_to_its_promise() {
+fn agent_runs_five_iterations_to_promise() {
     let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
     bench.program("agent", &speaks("echo \"$ask\""));
     let call = bench.spool(&format!(
@@ -55,7 +55,7 @@ fn an_agent_is_driven_through_five_iterations_to_its_promise() {
 }
 
 #[test]
-fn what_is_refused_twice_for_nothing_ends_the_loop_as_blocked() {
+fn refused_twice_ends_as_blocked() {
     let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
     bench.program("agent", &speaks("echo \"$ask\""));
     let call =
@@ -69,7 +69,7 @@ fn what_is_refused_twice_for_nothing_ends_the_loop_as_blocked() {
 }
 
 #[test]
-fn a_turn_over_its_time_is_cancelled_before_it_is_ended() {
+fn overdue_turn_is_cancelled_first() {
     let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
     bench.program("agent", &speaks(": > \"$DESK/asked\""));
     let call = bench.spool(&format!(
@@ -84,7 +84,7 @@ fn a_turn_over_its_time_is_cancelled_before_it_is_ended() {
 }
 
 #[test]
-fn a_project_cannot_say_which_command_speaks_the_protocol() {
+fn project_sets_no_protocol_command() {
     let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
     bench.program("agent", &speaks("echo \"$ask\""));
     bench.write(".spool/ralph.toml", "harness = \"acp:agent\"\n");

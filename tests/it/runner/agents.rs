@@ -25,7 +25,7 @@ fn denied(words: &str) -> String {
 }
 
 #[test]
-fn d4_a_session_that_is_gone_is_followed_by_a_fresh_one() {
+fn d4_fresh_session_follows_a_lost() {
     let bench = Bench::new();
     bench.claude(&format!(
         "case \"$*\" in *--resume*)\n\
@@ -43,7 +43,7 @@ fn d4_a_session_that_is_gone_is_followed_by_a_fresh_one() {
 }
 
 #[test]
-fn d5_what_no_retry_fixes_ends_the_loop_at_once_with_the_services_words() {
+fn d5_lasting_failure_ends_at_once() {
     for (status, words) in [
         ("402", "payment required"),
         ("400", "Credit balance is too low"),
@@ -58,7 +58,7 @@ fn d5_what_no_retry_fixes_ends_the_loop_at_once_with_the_services_words() {
 }
 
 #[test]
-fn d5_the_first_three_runs_without_one_answer_end_the_loop() {
+fn d5_three_unanswered_runs_end_it() {
     let bench = Bench::new();
     bench.claude("echo 'cannot resolve the service' >&2\nexit 1");
     let ran = bench.ralph("").run().with_code(9);
@@ -73,7 +73,7 @@ fn d5_the_first_three_runs_without_one_answer_end_the_loop() {
 }
 
 #[test]
-fn d5_a_service_that_is_busy_or_has_answered_once_is_tried_again() {
+fn d5_busy_service_is_tried_again() {
     let bench = Bench::new();
     bench.claude(&format!(
         "if [ $n -lt 6 ]; then\n{}\nfi\ncalls Bash\nresult '{PROMISE}'",
@@ -91,7 +91,7 @@ fn d5_a_service_that_is_busy_or_has_answered_once_is_tried_again() {
 }
 
 #[test]
-fn d5_an_agent_that_quotes_such_words_is_not_ended() {
+fn d5_quoted_errors_end_nothing() {
     let words = "Incorrect API key provided: the service said Credit balance is too low, insufficient_quota";
     let bench = Bench::new();
     bench.claude(&format!("calls Bash '{words}'\nsays '{words}'\nresult '{words}\\n{PROMISE}'"));
@@ -99,7 +99,7 @@ fn d5_an_agent_that_quotes_such_words_is_not_ended() {
 }
 
 #[test]
-fn what_is_denied_although_all_is_allowed_is_not_answered_with_that_flag() {
+fn denied_despite_allow_all_is_told() {
     let bench = Bench::new();
     bench.claude(&format!("{}\necho $n > made.txt\nsays no\n{}", call("denied"), denied("no")));
     let ran = bench.ralph("--max-iterations 2 --allow-all").run().with_code(3);
@@ -126,7 +126,7 @@ fn d6_denied_tools_are_named_everywhere() {
 }
 
 #[test]
-fn d6_of_hundreds_of_denied_tools_a_line_names_ten_and_files_keep_a_bounded_number() {
+fn d6_many_denials_are_named_shortly() {
     let bench = Bench::new();
     let long = "x".repeat(300);
     let denials = format!(
@@ -154,7 +154,7 @@ fn d6_of_hundreds_of_denied_tools_a_line_names_ten_and_files_keep_a_bounded_numb
 }
 
 #[test]
-fn a_wall_of_denials_ends_the_loop_by_name_after_two_iterations() {
+fn wall_of_denials_ends_the_loop() {
     let bench = Bench::new();
     bench.claude(&format!("{}\nsays no\n{}", call("denied"), denied("no")));
     let ran = bench.ralph("").run().with_code(6);
@@ -174,7 +174,7 @@ fn a_wall_of_denials_ends_the_loop_by_name_after_two_iterations() {
 }
 
 #[test]
-fn what_a_person_permits_and_arguments_of_its_own_reach_the_agent_program() {
+fn permissions_and_arguments_reach_the_agent() {
     let bench = Bench::new();
     bench.claude(&format!("calls Bash\nsays end\nresult '{PROMISE}'"));
     let ralph = |words: &str| {
@@ -214,7 +214,7 @@ fn what_a_person_permits_and_arguments_of_its_own_reach_the_agent_program() {
 }
 
 #[test]
-fn d7_a_cut_iteration_counts_what_its_own_session_file_says() {
+fn d7_cut_iterations_count_session_files() {
     let bench = Bench::new();
     let line = |id: &str, output: u64| {
         format!(
@@ -246,7 +246,7 @@ fn d7_a_cut_iteration_counts_what_its_own_session_file_says() {
 }
 
 #[test]
-fn d9_a_call_that_was_denied_or_failed_is_no_work_behind_a_promise() {
+fn d9_failed_calls_support_no_promise() {
     let bench = Bench::new();
     bench.claude(&format!("{}\nsays '{PROMISE}'\n{}", call("denied"), denied(PROMISE)));
     let ran = bench.ralph("--max-iterations 2").run().with_code(3);
@@ -260,7 +260,7 @@ fn d9_a_call_that_was_denied_or_failed_is_no_work_behind_a_promise() {
 }
 
 #[test]
-fn d9_tokens_that_nobody_can_count_are_unknown_and_not_0() {
+fn d9_uncountable_tokens_are_unknown() {
     let bench = Bench::new();
     bench.agent("echo $n > made.txt");
     let ran = bench.ralph("--max-iterations 2").run().with_code(3);
@@ -271,7 +271,7 @@ fn d9_tokens_that_nobody_can_count_are_unknown_and_not_0() {
 }
 
 #[test]
-fn a_failure_with_its_advice_is_one_line_and_a_path_of_the_project_is_short() {
+fn failure_with_advice_is_one_line() {
     let bench = Bench::new();
     let stream =
         concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/streams/opencode-rejected.jsonl");

@@ -80,7 +80,7 @@ fn wait_until(what: &str, limit: Duration, is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn r4_the_machine_is_held_awake_as_long_as_the_loop_runs_and_no_longer() {
+fn r4_machine_stays_awake_with_loop() {
     let bench = Bench::new();
     inhibitor(&bench, REAL);
     bench
@@ -99,7 +99,7 @@ fn r4_the_machine_is_held_awake_as_long_as_the_loop_runs_and_no_longer() {
 }
 
 #[test]
-fn r4_an_inhibitor_that_fails_or_ends_is_said_in_one_line_and_the_loop_goes_on() {
+fn r4_failing_inhibitor_gets_one_line() {
     for (then, what) in [
         (
             "echo 'Failed to connect to bus: No such file or directory' >&2; exit 1",
@@ -119,7 +119,7 @@ fn r4_an_inhibitor_that_fails_or_ends_is_said_in_one_line_and_the_loop_goes_on()
 }
 
 #[test]
-fn r4_an_inhibitor_that_never_answers_is_said_once_and_the_loop_goes_on() {
+fn r4_silent_inhibitor_is_told_once() {
     if cfg!(target_os = "macos") {
         return;
     }
@@ -141,7 +141,7 @@ fn r4_an_inhibitor_that_never_answers_is_said_once_and_the_loop_goes_on() {
 }
 
 #[test]
-fn r4_it_is_not_started_where_a_person_wants_none_or_nothing_runs() {
+fn r4_unwanted_inhibitor_is_not_started() {
     let bench = Bench::new();
     inhibitor(&bench, REAL);
     bench.agent("");
@@ -159,7 +159,7 @@ fn r4_it_is_not_started_where_a_person_wants_none_or_nothing_runs() {
 }
 
 #[test]
-fn r4_a_program_of_the_project_is_never_taken_for_the_inhibitor() {
+fn r4_project_programs_are_no_inhibitor() {
     let bench = Bench::new();
     let name = if cfg!(target_os = "macos") { "caffeinate" } else { "systemd-inhibit" };
     let place = bench.beside("desk");
@@ -190,7 +190,7 @@ fn r4_a_program_of_the_project_is_never_taken_for_the_inhibitor() {
 }
 
 #[test]
-fn r4_whatever_ends_the_runner_the_inhibitor_is_gone_too() {
+fn r4_inhibitor_ends_with_the_runner() {
     let moments = Moments {
         variable: "STRESS_MOMENTS",
         // A quarter of each kind of signal.
@@ -226,7 +226,7 @@ fn one_end(number: u64, moment: Duration) -> u64 {
 }
 
 #[test]
-fn r4_a_runner_that_is_killed_leaves_no_inhibitor_that_nobody_ends() {
+fn r4_killed_runner_leaves_no_inhibitor() {
     let bench = Bench::new();
     inhibitor(&bench, REAL);
     bench.agent(&format!("{}\nexec sleep 3600", says("there")));

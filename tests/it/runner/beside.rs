@@ -12,7 +12,7 @@ fn at_the_gate(bench: &Bench) -> (crate::runner::support::Gate, crate::runner::r
 }
 
 #[test]
-fn d11_short_forms_of_a_change_are_meant_by_every_command_beside_a_loop() {
+fn d11_short_forms_work_beside_loops() {
     let bench = Bench::new();
     let (_gate, running) = at_the_gate(&bench);
     for (command, words) in [
@@ -30,7 +30,7 @@ fn d11_short_forms_of_a_change_are_meant_by_every_command_beside_a_loop() {
 }
 
 #[test]
-fn a_runner_is_named_as_a_loop_in_a_session_is() {
+fn runner_and_session_loops_share_names() {
     let bench = Bench::new();
     let (_gate, running) = at_the_gate(&bench);
     for command in ["pause 2-1", "resume -c add-ralph", "status 2-1", "cancel -c 2", "log 002-01"] {
@@ -46,7 +46,7 @@ fn a_runner_is_named_as_a_loop_in_a_session_is() {
 
 /// A feature can have a loop in a session and one of a runner at once: neither ends, or pauses, in place of the other.
 #[test]
-fn a_loop_in_a_session_and_one_of_a_runner_are_told_apart() {
+fn session_and_runner_loops_differ() {
     let bench = Bench::new();
     bench.write("specs/001-login/spec.md", "# Login\n");
     bench.write("specs/001-login/tasks.md", "- [ ] T001 Begin\n");
@@ -70,7 +70,7 @@ fn a_loop_in_a_session_and_one_of_a_runner_are_told_apart() {
 }
 
 #[test]
-fn d11_status_tells_of_the_runner_that_works_on_a_feature() {
+fn d11_status_tells_a_working_runner() {
     let bench = Bench::new();
     bench.write("specs/001-login/spec.md", "# Login\n");
     bench.write("specs/001-login/tasks.md", "- [ ] T001 Begin\n");
@@ -92,7 +92,7 @@ fn d11_status_tells_of_the_runner_that_works_on_a_feature() {
 }
 
 #[test]
-fn d16_words_are_added_to_the_only_loop_that_runs_without_its_name() {
+fn d16_words_reach_the_only_loop() {
     let bench = Bench::new();
     bench.write(".spool/changes/003-01_other/proposal.md", "# Another\n");
     bench.spool("ralph --add-context").arg("Mind the gap").run().with_code(2);
@@ -105,7 +105,7 @@ fn d16_words_are_added_to_the_only_loop_that_runs_without_its_name() {
 }
 
 #[test]
-fn d16_a_runner_that_is_already_at_work_has_an_exit_code_of_its_own() {
+fn d16_working_runner_has_exit_code() {
     let bench = Bench::new();
     let (gate, running) = at_the_gate(&bench);
     bench.ralph("").run().with_code(12).warns("error: ");
@@ -114,7 +114,7 @@ fn d16_a_runner_that_is_already_at_work_has_an_exit_code_of_its_own() {
 }
 
 #[test]
-fn d16_an_iteration_says_how_many_tasks_are_open() {
+fn d16_iterations_say_open_tasks() {
     let bench = Bench::with_tasks("- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n");
     bench.agent(&format!(
         "echo $n > made.txt; sed -i \"s/\\[ \\] 1\\.$n/[x] 1.$n/\" {}",
@@ -127,7 +127,7 @@ fn d16_an_iteration_says_how_many_tasks_are_open() {
 }
 
 #[test]
-fn d16_a_usage_limit_is_shown_once() {
+fn d16_usage_limit_shows_once() {
     let bench = Bench::new();
     bench.claude(&format!(
         "if [ $n = 1 ]; then limit $(($(date +%s) + 1)); fi\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
@@ -140,7 +140,7 @@ fn d16_a_usage_limit_is_shown_once() {
 }
 
 #[test]
-fn the_first_line_names_each_limit_that_is_set() {
+fn first_line_names_set_limits() {
     let bench = Bench::new();
     bench.claude(&format!("calls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"));
     let ran = bench.ralph("--max-runtime 8h --token-budget 100000 --max-usd 5").run().with_code(0);
@@ -148,7 +148,7 @@ fn the_first_line_names_each_limit_that_is_set() {
 }
 
 #[test]
-fn what_a_run_said_at_its_end_can_be_read_again() {
+fn end_words_can_be_read_again() {
     let bench = Bench::new();
     let none = bench.spool("log --summary").run().with_code(1);
     none.warns("no loop of `spool ralph` has run");
@@ -188,7 +188,7 @@ fn what_a_run_said_at_its_end_can_be_read_again() {
 }
 
 #[test]
-fn t11_an_agent_does_not_pause_its_run() {
+fn t11_agents_pause_no_run() {
     let bench = Bench::new();
     let spool = crate::support::scratch::SPOOL;
     let pause = format!("{spool} pause --change {CHANGE} > \"$DESK/said\" 2>&1 || true");
@@ -199,7 +199,7 @@ fn t11_an_agent_does_not_pause_its_run() {
 }
 
 #[test]
-fn e8_a_plan_shows_the_added_context() {
+fn e8_plan_shows_added_context() {
     let bench = Bench::new();
     let add = format!("ralph --change {CHANGE} --add-context");
     bench.spool(&add).arg("Mind the gap").run().with_code(0);

@@ -12,7 +12,7 @@ fn calls(times: u32) -> String {
 }
 
 #[test]
-fn tokens_that_are_used_up_end_an_iteration_one_call_later_at_most() {
+fn used_tokens_end_the_iteration_soon() {
     let bench = Bench::new();
     // The third one passes the limit.
     bench.claude(&calls(3));
@@ -29,7 +29,7 @@ fn tokens_that_are_used_up_end_an_iteration_one_call_later_at_most() {
 }
 
 #[test]
-fn what_earlier_iterations_have_used_is_not_left_for_the_next() {
+fn earlier_tokens_shorten_later_iterations() {
     let bench = Bench::new();
     bench.claude(&format!(
         "if [ $n = 1 ]; then calls Bash; echo $n > made.txt; result 'On it.'; exit; fi\n{}",
@@ -41,7 +41,7 @@ fn what_earlier_iterations_have_used_is_not_left_for_the_next() {
 }
 
 #[test]
-fn a_run_whose_result_is_there_is_not_cut() {
+fn finished_run_is_not_cut() {
     let bench = Bench::new();
     bench.claude("calls Bash\nresult '<promise>COMPLETE</promise>'\nsleep 0.5");
     bench.ralph("--token-budget 300").run().with_code(0);
@@ -50,7 +50,7 @@ fn a_run_whose_result_is_there_is_not_cut() {
 }
 
 #[test]
-fn tokens_that_only_the_programs_own_record_has_are_seen_while_it_runs() {
+fn own_record_tokens_show_meanwhile() {
     let bench = Bench::new();
     let record = r#"printf '{"timestamp":"%s","type":"token_usage_record","payload":{"usage":{"input_tokens":150,"output_tokens":50}}}\n' "$(date -u +%Y-%m-%dT%H:%M:%S.999Z)" >> "$HOME/.codex/sessions/rollout-$thread.jsonl""#;
     let script = format!(
@@ -70,7 +70,7 @@ fn tokens_that_only_the_programs_own_record_has_are_seen_while_it_runs() {
 }
 
 #[test]
-fn money_that_is_used_up_by_a_table_of_prices_ends_an_iteration_one_call_later_at_most() {
+fn priced_money_ends_the_iteration_soon() {
     let bench = Bench::new();
     bench.claude(&calls(3));
     // Each call is 0.00134 dollars: 100 sent, 1 received, 40 read from a cache, 20 written to one.
@@ -91,7 +91,7 @@ fn money_that_is_used_up_by_a_table_of_prices_ends_an_iteration_one_call_later_a
 }
 
 #[test]
-fn money_that_the_program_reports_is_summed_and_is_no_estimate() {
+fn reported_money_is_no_estimate() {
     let bench = Bench::new();
     bench.claude("cost=0.75\ncalls Bash\necho $n > made.txt\nresult 'On it.'");
     let ran = bench.ralph("--max-usd 1").run().with_code(8);
@@ -113,7 +113,7 @@ fn money_that_the_program_reports_is_summed_and_is_no_estimate() {
 }
 
 #[test]
-fn a_run_of_which_nothing_tells_the_cost_is_named() {
+fn run_without_costs_is_named() {
     let bench = Bench::new();
     bench.claude("calls Bash\necho $n > made.txt\nresult 'On it.'");
     let ran = bench.ralph("--max-usd 1 --max-iterations 1").run().with_code(3);
@@ -128,7 +128,7 @@ const MESSAGE: &str = r#"used() {
 "#;
 
 #[test]
-fn a_message_that_is_repeated_with_fewer_tokens_takes_nothing_back() {
+fn smaller_repeat_takes_nothing_back() {
     let bench = Bench::new();
     bench.claude(&format!(
         "{MESSAGE}for i in 1 2 3; do for tokens in 400 0 -5 null; do used $i $tokens; done; done\nexec sleep 600"
@@ -139,7 +139,7 @@ fn a_message_that_is_repeated_with_fewer_tokens_takes_nothing_back() {
 }
 
 #[test]
-fn what_a_run_has_used_is_not_less_because_a_later_result_says_so() {
+fn later_result_lowers_no_usage() {
     let bench = Bench::new();
     let less = r#"printf '{"type":"result","subtype":"success","is_error":false,"result":"On it.","modelUsage":{"claude-sonnet-4-5":{"inputTokens":1}}}\n'"#;
     bench.claude(&format!("calls Bash\nresult 'On it.'\nbegin\n{less}"));
@@ -148,7 +148,7 @@ fn what_a_run_has_used_is_not_less_because_a_later_result_says_so() {
 }
 
 #[test]
-fn what_a_run_has_cost_is_not_less_because_a_later_result_says_so() {
+fn later_result_lowers_no_cost() {
     let bench = Bench::new();
     bench.claude(
         "cost=2\ncalls Bash\nresult 'On it.'\nbegin\ncost=0.01\ncalls Bash\nresult 'On it.'",
@@ -159,7 +159,7 @@ fn what_a_run_has_cost_is_not_less_because_a_later_result_says_so() {
 }
 
 #[test]
-fn what_a_run_uses_after_its_result_costs_by_the_table_of_prices_as_well() {
+fn usage_after_result_costs_too() {
     let bench = Bench::new();
     // An agent in the background wakes the session again. Each call is 0.00134 dollars: the twelfth one passes the limit.
     bench.claude(&format!("cost=0.01\nresult 'On it.'\nbegin\n{}", calls(12)));
@@ -171,7 +171,7 @@ fn what_a_run_uses_after_its_result_costs_by_the_table_of_prices_as_well() {
 }
 
 #[test]
-fn a_cost_beyond_all_sums_of_money_ends_the_loop_and_is_counted() {
+fn impossible_cost_ends_the_loop() {
     for cost in ["1e300", "18000000000000"] {
         let bench = Bench::new();
         bench.claude(&format!("cost={cost}\ncalls Bash\necho $n > made.txt\nresult 'On it.'"));

@@ -21,7 +21,7 @@ const PAGES: [&str; 2] =
 const DOCKERFILE: &str = include_str!("../../../Dockerfile");
 
 #[test]
-fn the_summary_is_added_to_the_page_of_the_job() {
+fn job_page_gets_the_summary() {
     let bench = Bench::new();
     bench.agent(&format!("echo 1 > made.txt\n{}", says(PROMISE)));
     let page = bench.beside("page.md");
@@ -52,7 +52,7 @@ fn the_summary_is_added_to_the_page_of_the_job() {
 }
 
 #[test]
-fn the_jobs_in_the_page_are_yaml_and_their_loops_would_start() {
+fn page_jobs_are_startable_yaml() {
     let jobs = jobs();
     assert_eq!(jobs.len(), 2, "a workflow and a Kubernetes Job");
     let mut tried = 0;
@@ -84,7 +84,7 @@ fn would_start(arguments: Vec<String>) -> usize {
 }
 
 #[test]
-fn the_kubernetes_job_takes_exit_codes_as_outcomes_and_waits_longer_than_the_agent_may_take() {
+fn kubernetes_job_maps_exit_codes() {
     let job = &jobs()[1];
     let pod = &job["spec"]["template"]["spec"];
     let grace = pod["terminationGracePeriodSeconds"].as_u64().unwrap();
@@ -144,7 +144,7 @@ exec setpriv --reuid 65532 --regid 65532 --clear-groups --no-new-privs "$top/bin
 "#;
 
 #[test]
-fn a_loop_in_a_container_is_stopped_by_sigterm_and_taken_up_by_the_next() {
+fn sigtermed_container_loop_is_continued() {
     let mut can = Command::new("unshare");
     can.args(["--mount", "--pid", "--fork", "setpriv", "--version"]);
     if !geteuid().is_root()

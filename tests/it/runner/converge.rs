@@ -28,7 +28,7 @@ fn ralph<'a>(bench: &'a Bench, arguments: &str) -> Call<'a> {
 const APPENDS: &str = "printf '\\n## Phase %s: Convergence\\n\\n- [ ] T90%s Log it per FR-002 (missing)\\n' $n $n >> $list";
 
 #[test]
-fn a_run_that_leaves_the_list_as_it_is_ends_the_loop_as_done() {
+fn unchanged_list_ends_as_done() {
     let bench = feature("true");
     let ran = ralph(&bench, "--converge --strict --check true").run().with_code(0);
     ran.says("converge found nothing missing");
@@ -54,7 +54,7 @@ fn a_run_that_leaves_the_list_as_it_is_ends_the_loop_as_done() {
 }
 
 #[test]
-fn what_it_appends_is_done_before_the_end_and_a_third_round_is_not_made() {
+fn appended_tasks_run_without_third_round() {
     let bench = feature(APPENDS);
     let ran = ralph(&bench, "--converge").run().with_code(0);
     ran.says("converge found more to do in both of its rounds: nobody has compared the code since");
@@ -68,7 +68,7 @@ fn what_it_appends_is_done_before_the_end_and_a_third_round_is_not_made() {
 }
 
 #[test]
-fn a_run_that_fails_counts_for_nothing_and_the_loop_ends_by_its_limits() {
+fn failed_converge_counts_for_nothing() {
     let bench = feature("exit 1");
     let ran = ralph(&bench, "--converge --max-failures 2").run();
     assert_ne!(ran.code, Some(0), "{ran}");
@@ -79,7 +79,7 @@ fn a_run_that_fails_counts_for_nothing_and_the_loop_ends_by_its_limits() {
 }
 
 #[test]
-fn a_task_that_a_person_adds_meanwhile_is_done_first() {
+fn added_personal_task_comes_first() {
     let bench = feature("true");
     // The check that passes adds it, once: the list is another one when the iteration would begin.
     let more =
@@ -92,7 +92,7 @@ fn a_task_that_a_person_adds_meanwhile_is_done_first() {
 }
 
 #[test]
-fn it_is_refused_by_name_where_there_is_none_and_taken_from_the_settings() {
+fn missing_converge_is_refused_by_name() {
     let bench = feature("true");
     std::fs::remove_file(bench.path(SKILL)).unwrap();
     let ran = ralph(&bench, "--converge").run().with_code(2);
@@ -117,7 +117,7 @@ fn it_is_refused_by_name_where_there_is_none_and_taken_from_the_settings() {
 }
 
 #[test]
-fn a_file_of_the_project_cannot_take_it_away_unseen() {
+fn project_file_cannot_remove_it_unseen() {
     let bench = feature("true");
     bench.write(".claude/ralph-speckit.local.md", "---\nconverge: true\n---\n");
     bench.write(".spool/ralph.toml", "converge = false\n");

@@ -25,7 +25,7 @@ fn stopped_in_the_second(bench: &Bench, arguments: &str, signal: Signal) {
 }
 
 #[test]
-fn a_loop_that_sigterm_stopped_counts_on_and_says_so() {
+fn sigtermed_loop_counts_on() {
     let bench = Bench::new();
     stopped_in_the_second(&bench, "--max-iterations 3", Signal::TERM);
     let run = bench.state()["started_at"].clone();
@@ -48,7 +48,7 @@ fn a_loop_that_sigterm_stopped_counts_on_and_says_so() {
 }
 
 #[test]
-fn what_an_iteration_used_in_which_its_runner_was_killed_counts_as_well() {
+fn killed_iteration_usage_counts() {
     let bench = Bench::new();
     let prices = "--prices claude-sonnet=10/50/1/12.50 --max-usd 9 --token-budget 5000";
     stopped_in_the_second(&bench, prices, Signal::KILL);
@@ -74,7 +74,7 @@ fn what_an_iteration_used_in_which_its_runner_was_killed_counts_as_well() {
 }
 
 #[test]
-fn a_limit_that_was_used_up_before_a_restart_starts_no_agent() {
+fn used_limit_starts_no_agent() {
     for (arguments, code) in
         [("--max-iterations 2", 3), ("--token-budget 700", 8), ("--max-usd 0.75", 8)]
     {
@@ -86,7 +86,7 @@ fn a_limit_that_was_used_up_before_a_restart_starts_no_agent() {
 }
 
 #[test]
-fn time_that_ran_before_a_restart_counts() {
+fn time_before_a_restart_counts() {
     let bench = Bench::new();
     stopped_in_the_second(&bench, "", Signal::TERM);
     let ran = bench.state()["ran_seconds"].as_f64().unwrap();
@@ -114,7 +114,7 @@ fn restart_begins_at_0() {
 }
 
 #[test]
-fn after_a_limit_the_next_loop_begins_at_0_and_says_so() {
+fn loop_after_limit_begins_at_0() {
     let bench = Bench::new();
     stuck_in(&bench, 0);
     bench.ralph("--max-iterations 2").run().with_code(3);
@@ -125,7 +125,7 @@ fn after_a_limit_the_next_loop_begins_at_0_and_says_so() {
 }
 
 #[test]
-fn after_the_work_is_done_the_next_loop_begins_at_0_without_a_word_of_it() {
+fn loop_after_done_begins_at_0() {
     let bench = Bench::new();
     bench.claude(&format!("calls Bash\necho $n > made.txt\nresult '{PROMISE}'"));
     bench.ralph("").run().with_code(0);

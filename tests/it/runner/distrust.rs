@@ -22,7 +22,7 @@ fn hook(bench: &Bench, script: &str) {
 }
 
 #[test]
-fn commits_of_the_loops_own_notes_are_no_progress() {
+fn note_commits_are_no_progress() {
     let bench = Bench::with_tasks(TASKS);
     bench.agent("git add -A && git commit --quiet --message wip\necho nothing to do");
     let ran = bench.ralph("--no-progress 2 --max-iterations 9").run().with_code(5);
@@ -32,7 +32,7 @@ fn commits_of_the_loops_own_notes_are_no_progress() {
 }
 
 #[test]
-fn commits_of_the_loops_own_notes_do_not_keep_a_stall_away() {
+fn note_commits_stop_no_stall() {
     let bench = Bench::new();
     bench.agent("git add -A && git commit --quiet --message wip\necho $n > made.txt");
     // The first commit holds the proposal's folder at most, the later ones the file that was made before.
@@ -45,7 +45,7 @@ fn commits_of_the_loops_own_notes_do_not_keep_a_stall_away() {
 }
 
 #[test]
-fn d1_what_a_check_commits_is_no_progress() {
+fn d1_check_commits_are_no_progress() {
     let bench = Bench::new();
     bench.agent(&format!("echo '{PROMISE}'"));
     let call = bench.ralph("--no-progress 2 --max-iterations 9").arg("--check");
@@ -54,7 +54,7 @@ fn d1_what_a_check_commits_is_no_progress() {
 }
 
 #[test]
-fn d1_what_a_check_writes_into_the_list_is_no_progress() {
+fn d1_check_writes_are_no_progress() {
     let bench = Bench::with_tasks("- [x] T001 Begin it\n");
     bench.agent("echo nothing to do");
     let call = bench.ralph("--no-progress 2 --max-iterations 9").arg("--check");
@@ -65,7 +65,7 @@ fn d1_what_a_check_writes_into_the_list_is_no_progress() {
 }
 
 #[test]
-fn a_commit_hook_that_hangs_is_ended_with_the_loop() {
+fn hanging_commit_hook_ends_with_loop() {
     let bench = Bench::with_tasks(TASKS);
     let gate = bench.gate();
     hook(
@@ -82,7 +82,7 @@ fn a_commit_hook_that_hangs_is_ended_with_the_loop() {
 }
 
 #[test]
-fn what_could_not_be_committed_goes_into_the_next_commit() {
+fn next_commit_takes_uncommitted_files() {
     let bench = Bench::with_tasks(TASKS);
     hook(
         &bench,
@@ -97,14 +97,14 @@ fn what_could_not_be_committed_goes_into_the_next_commit() {
 }
 
 #[test]
-fn nothing_is_committed_where_there_is_no_repository_and_that_is_said_at_once() {
+fn commits_without_repository_are_refused_early() {
     let bench = Bench::folder();
     bench.agent(&format!("echo 1 > made.txt\n{}", says(PROMISE)));
     bench.ralph("--commit").run().with_code(0).warns("nothing will be committed");
 }
 
 #[test]
-fn boxes_that_are_ticked_without_any_other_file_are_named_at_the_end() {
+fn bare_ticks_are_named_at_end() {
     let bench = Bench::with_tasks(TASKS);
     bench.agent(&format!("{TICK}{TICK}"));
     let ran = bench.ralph("--proof word").run().with_code(0);
@@ -116,7 +116,7 @@ fn boxes_that_are_ticked_without_any_other_file_are_named_at_the_end() {
 }
 
 #[test]
-fn t1_a_promise_with_nothing_behind_it() {
+fn t1_a_promise_without_proof() {
     let bench = Bench::new();
     bench.agent(&format!("echo '{PROMISE}'"));
     let words = "on the agent's word alone: no check, no changed file";
@@ -129,7 +129,7 @@ fn t1_a_promise_with_nothing_behind_it() {
 }
 
 #[test]
-fn tasks_that_vanished_from_the_list_are_named_at_the_end() {
+fn vanished_tasks_are_named_at_end() {
     let bench = Bench::with_tasks(TASKS);
     bench.agent(&format!(
         "printf -- '- [x] T001 Begin it\\n' > {}\necho 1 > made.txt",
@@ -140,7 +140,7 @@ fn tasks_that_vanished_from_the_list_are_named_at_the_end() {
 }
 
 #[test]
-fn l6_with_strict_a_list_that_was_cut_down_is_an_exit_code_of_its_own() {
+fn l6_strict_cut_list_has_exit_code() {
     let bench = Bench::with_tasks(TASKS);
     let cut = format!(
         "printf -- '- [x] T001 Begin it\\n' > {}\necho 1 > made.txt",
@@ -159,7 +159,7 @@ fn l6_with_strict_a_list_that_was_cut_down_is_an_exit_code_of_its_own() {
 const BESIDE: &str = "- [ ] T001 Begin it\n- [ ]* T002 Polish it\n\n**[ ] T003 Tell them**\n";
 
 #[test]
-fn an_end_beside_open_boxes_is_doubtful() {
+fn end_beside_open_boxes_is_doubtful() {
     let words = "2 boxes are open and do not count: T002 (optional), line 4 (later: **[ ] T003";
     for (arguments, code) in [("", 0), ("--strict", 11)] {
         let bench = Bench::with_tasks(BESIDE);
@@ -220,21 +220,21 @@ fn plan_and_status_name_these_boxes() {
 }
 
 #[test]
-fn l6_with_strict_a_loop_that_nothing_speaks_against_is_done() {
+fn l6_strict_undoubted_loop_is_done() {
     let bench = Bench::with_tasks(TASKS);
     bench.agent(&format!("sed -i 's/\\[ \\]/[x]/' {}\necho 1 > made.txt", in_change("tasks.md")));
     bench.ralph("--strict").run().with_code(0);
 }
 
 #[test]
-fn a_list_without_an_open_task_is_named_before_an_agent_is_started() {
+fn list_without_open_tasks_is_named() {
     let bench = Bench::with_tasks("- [x] T001 Make it\n");
     bench.agent("true");
     bench.ralph("--max-iterations 1").run().with_code(0).warns("has no open task");
 }
 
 #[test]
-fn an_agent_is_told_which_runner_drives_it() {
+fn agent_is_told_its_runner() {
     let bench = Bench::new();
     bench.agent(&format!("echo \"$RALPH_RUNNER\" > made.txt\necho '{PROMISE}'"));
     let running = bench.ralph("").env("RALPH_RUNNER", "1").start();
@@ -244,7 +244,7 @@ fn an_agent_is_told_which_runner_drives_it() {
 }
 
 #[test]
-fn what_programs_read_has_no_colours_in_it() {
+fn program_output_has_no_colours() {
     let bench = Bench::new();
     bench.agent(&format!("echo 1 > made.txt\n{}", says(PROMISE)));
     let ran = bench.ralph("--json").env("CLICOLOR_FORCE", "1").run().with_code(0);
@@ -254,7 +254,7 @@ fn what_programs_read_has_no_colours_in_it() {
 }
 
 #[test]
-fn a_runner_that_was_refused_leaves_no_loop_in_the_status() {
+fn refused_runner_leaves_no_status() {
     let bench = Bench::new();
     let gate = bench.gate();
     bench.write(".spool/changes/003-01_other/proposal.md", "# Other\n");
@@ -274,7 +274,7 @@ fn a_runner_that_was_refused_leaves_no_loop_in_the_status() {
 }
 
 #[test]
-fn an_agent_that_cleans_the_work_tree_does_not_end_the_loop() {
+fn agent_cleaning_the_tree_ends_nothing() {
     let bench = Bench::with_tasks(TASKS);
     bench.agent(&format!("git clean -fdxq -e 'made-*'\n{TICK}echo $n > made-$n.txt"));
     bench.ralph("").run().with_code(0);
@@ -285,7 +285,7 @@ fn an_agent_that_cleans_the_work_tree_does_not_end_the_loop() {
 }
 
 #[test]
-fn a_repository_that_is_gone_is_told_where_commits_were_wanted() {
+fn lost_repository_is_told_to_committers() {
     let bench = Bench::with_tasks(TASKS);
     bench.agent(&format!("rm -rf .git\n{TICK}echo $n > made.txt"));
     let ran = bench.ralph("--commit").run().with_code(0);
@@ -294,7 +294,7 @@ fn a_repository_that_is_gone_is_told_where_commits_were_wanted() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_path_that_is_no_utf_8_is_a_path() {
+fn non_utf_8_path_is_a_path() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let bench = Bench::new();
@@ -306,7 +306,7 @@ fn a_path_that_is_no_utf_8_is_a_path() {
 }
 
 #[test]
-fn s5_the_hook_leaves_a_runners_session_alone_and_says_so() {
+fn s5_hook_leaves_runner_sessions_alone() {
     let bench = Bench::new();
     bench.write(".specify/.current-feature", "001-login\n");
     bench.write(".specify/specs/001-login/tasks.md", "- [x] T001 Create it\n- [ ] T002 Fill it\n");
@@ -360,7 +360,7 @@ const GIT_STARTS: [(&str, &str); 8] = [
 ];
 
 #[test]
-fn s11_what_an_agent_has_git_start() {
+fn s11_what_agents_have_git_start() {
     for (how, name) in GIT_STARTS {
         let bench = Bench::with_tasks(TASKS);
         let trap = bench.executable("trap", "#!/bin/sh\n: >\"$DESK/trapped\"\ncat\n");
@@ -391,7 +391,7 @@ fn s11_an_included_file_comes_later() {
 }
 
 #[test]
-fn s11_a_new_folder_of_hooks_is_off() {
+fn s11_new_hooks_folder_is_off() {
     let bench = Bench::with_tasks(TASKS);
     let trap = bench.executable("hooks/pre-commit", "#!/bin/sh\n: >\"$DESK/trapped\"\n");
     hook(&bench, ": >\"$DESK/own\"");
@@ -418,7 +418,7 @@ fn s11_a_submodule_has_no_say() {
 }
 
 #[test]
-fn s11_what_was_there_at_arming_works() {
+fn s11_hooks_from_before_arming_work() {
     let bench = Bench::with_tasks(TASKS);
     bench.git(&["config", "filter.x.clean", "sed s/1/one/"]);
     bench.write(".gitattributes", "*.txt filter=x\n");

@@ -36,7 +36,7 @@ fn done() {
 }
 
 #[test]
-fn the_log_says_once_why_a_loop_ended() {
+fn log_says_once_why_it_ended() {
     let bench = Bench::new();
     bench.agent(&format!("echo 1 > made.txt\n{}", says(PROMISE)));
     bench.ralph("").run().with_code(0);
@@ -48,7 +48,7 @@ fn the_log_says_once_why_a_loop_ended() {
 }
 
 #[test]
-fn a_promise_on_the_last_allowed_iteration_is_done() {
+fn last_iteration_promise_is_done() {
     let bench = Bench::new();
     bench.agent(&format!("echo $n > made.txt; if [ $n = 2 ]; then {}; fi", says(PROMISE)));
     let ran = bench.ralph("--max-iterations 2").run();
@@ -56,7 +56,7 @@ fn a_promise_on_the_last_allowed_iteration_is_done() {
 }
 
 #[test]
-fn the_last_task_on_the_last_allowed_iteration_is_done() {
+fn last_iteration_task_is_done() {
     let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
     bench
         .agent(&format!("echo 1 > made.txt; echo '- [x] 1.1 Make it' > {}", in_change("tasks.md")));
@@ -91,7 +91,7 @@ fn no_progress() {
 }
 
 #[test]
-fn no_progress_where_no_tool_is_called() {
+fn no_progress_without_tool_calls() {
     let bench = Bench::new();
     bench.claude("says 'I am on it.'\nresult 'I am on it.'");
     let ran = bench.ralph("--no-progress 2").run();
@@ -99,7 +99,7 @@ fn no_progress_where_no_tool_is_called() {
 }
 
 #[test]
-fn blocked_by_what_only_a_person_can_do() {
+fn blocked_by_what_a_person_does() {
     let bench = Bench::new();
     bench.agent("echo 'I cannot go on.'; echo '<blocked>set API_KEY in .env</blocked>'");
     let ran = ended(&bench, bench.ralph("").run(), "stuck", "blocked", 6, "");
@@ -122,7 +122,7 @@ fn time_is_up() {
 }
 
 #[test]
-fn a_time_below_a_second_is_one_and_no_iteration_begins_without_time() {
+fn iterations_need_at_least_a_second() {
     for limit in ["300ms", "1300ms"] {
         let bench = Bench::new();
         bench.agent("echo $n > made.txt\necho there\nexec sleep 600");
@@ -137,7 +137,7 @@ fn a_time_below_a_second_is_one_and_no_iteration_begins_without_time() {
 }
 
 #[test]
-fn when_time_is_up_in_a_pause_no_further_agent_is_started() {
+fn time_over_in_pause_starts_nothing() {
     let bench = Bench::new();
     bench.agent("exit 1");
     let mut running = bench.ralph("--max-runtime 1h --retry-pause 15m").start();
@@ -175,7 +175,7 @@ fn the_agent_program_is_too_old() {
 }
 
 #[test]
-fn the_agent_program_is_not_logged_in() {
+fn agent_program_is_not_logged_in() {
     let bench = Bench::new();
     let answers = "--version) echo 2.1.332; exit ;;\nauth) echo '{\"loggedIn\": false}'; exit 1 ;;";
     bench.named_agent("claude", answers, "");
@@ -193,7 +193,7 @@ fn the_agent_program_goes_away() {
 }
 
 #[test]
-fn a_login_that_is_refused_ends_the_loop_at_once() {
+fn refused_login_ends_at_once() {
     let bench = Bench::new();
     bench.claude(
         r#"printf '{"type":"assistant","message":{"id":"x","model":"<synthetic>","role":"assistant","content":[{"type":"text","text":"Invalid API key"}]},"parent_tool_use_id":null,"error":"authentication_failed","is_api_error_message":true}\n'
@@ -215,7 +215,7 @@ fn failures_without_end() {
 }
 
 #[test]
-fn failures_do_not_add_up_over_runs_that_went_well() {
+fn good_runs_clear_failures() {
     let bench = Bench::new();
     bench.agent(&format!(
         "echo $n > made.txt\nif [ $n = 6 ]; then {}; exit; fi\nexit $((n % 2))",
@@ -249,7 +249,7 @@ fn signals() {
 }
 
 #[test]
-fn a_closing_terminal_ends_nothing_where_hangups_are_ignored() {
+fn ignored_hangups_end_nothing() {
     let bench = Bench::new();
     let gate = bench.gate();
     bench.agent(&format!(
@@ -280,7 +280,7 @@ fn spool_stop() {
 }
 
 #[test]
-fn spool_stop_wakes_a_runner_that_was_suspended() {
+fn stop_wakes_a_suspended_runner() {
     let bench = Bench::new();
     let witness = at_work(&bench);
     let running = bench.ralph("").start();
@@ -292,7 +292,7 @@ fn spool_stop_wakes_a_runner_that_was_suspended() {
 }
 
 #[test]
-fn spool_stop_without_a_name_finds_the_only_runner() {
+fn stop_alone_finds_the_only_runner() {
     let bench = Bench::new();
     let witness = at_work(&bench);
     let running = bench.ralph("").start();
@@ -316,7 +316,7 @@ fn a_signal_while_a_check_runs() {
 }
 
 #[test]
-fn a_signal_in_the_pause_after_a_failure() {
+fn signal_in_pause_after_failure() {
     let bench = Bench::new();
     bench.agent("exit 1");
     let mut running = bench.ralph("--retry-pause 15m").start();
@@ -329,7 +329,7 @@ fn a_signal_in_the_pause_after_a_failure() {
 }
 
 #[test]
-fn a_check_that_never_ends_has_failed_at_its_limit() {
+fn endless_check_failed_at_its_limit() {
     let bench = Bench::new();
     let witness = Bench::witness();
     bench.agent(&says(PROMISE));
@@ -340,7 +340,7 @@ fn a_check_that_never_ends_has_failed_at_its_limit() {
 }
 
 #[test]
-fn a_proposal_that_is_gone_ends_the_loop_with_the_reason_in_its_files() {
+fn missing_proposal_ends_the_loop() {
     let bench = Bench::new();
     bench.agent(&format!("echo 1 > made.txt\nrm {}", in_change("proposal.md")));
     let ran = bench.ralph("").run().with_code(1);
@@ -356,7 +356,7 @@ fn a_proposal_that_is_gone_ends_the_loop_with_the_reason_in_its_files() {
 }
 
 #[test]
-fn the_persons_command_hears_of_an_end_and_changes_nothing() {
+fn person_command_hears_an_end() {
     const WRITES: &str =
         "printf '%s|%s|' \"$RALPH_ABOUT\" \"$RALPH_REASON\" >> ../heard; cat >> ../heard";
     let bench = Bench::new();

@@ -20,7 +20,7 @@ fn who(bench: &Bench) -> Vec<String> {
 }
 
 #[test]
-fn the_fallback_model_goes_on_at_a_usage_limit_until_that_is_lifted() {
+fn fallback_model_bridges_a_usage_limit() {
     let bench = Bench::new();
     // A time that is over already: the first choice is tried again after 5 s, of which none pass before the third run of the other.
     bench.stop_the_clocks();
@@ -62,7 +62,7 @@ fn the_fallback_model_goes_on_at_a_usage_limit_until_that_is_lifted() {
 }
 
 #[test]
-fn the_fallback_model_comes_first_and_then_the_fallback_harness() {
+fn fallback_model_precedes_fallback_harness() {
     let bench = Bench::new();
     bench.recorded("codex", "codex-cli 0.169.0");
     bench.claude(&format!("{WHO}limit $(($(date +%s) + 7200))"));
@@ -81,7 +81,7 @@ fn the_fallback_model_comes_first_and_then_the_fallback_harness() {
 }
 
 #[test]
-fn what_each_agent_used_is_told_to_programs_by_the_end_the_status_and_the_log() {
+fn programs_read_what_each_agent_used() {
     let bench = Bench::new();
     bench.claude(&format!(
         "{WHO}cost=0.25\nif [ $model = main ]; then limit 4102444800; fi\ncalls Bash\necho $n > made.txt\n\
@@ -114,7 +114,7 @@ fn what_each_agent_used_is_told_to_programs_by_the_end_the_status_and_the_log() 
 }
 
 #[test]
-fn a_run_whose_runner_was_killed_is_in_the_share_of_its_agent_once() {
+fn killed_run_is_counted_once() {
     let bench = Bench::new();
     bench.claude(&format!(
         "if [ $n = 2 ]; then calls Edit; exec sleep 600; fi\ncalls Bash\n\
@@ -132,7 +132,7 @@ fn a_run_whose_runner_was_killed_is_in_the_share_of_its_agent_once() {
 }
 
 #[test]
-fn when_all_of_them_are_limited_the_earliest_limit_is_waited_for_where_that_was_asked_for() {
+fn earliest_limit_is_awaited_if_asked() {
     let script = format!(
         "{WHO}case $model in small) limit $(($(date +%s) + 3600)) ;; *) limit $(($(date +%s) + 7200)) ;; esac"
     );
@@ -153,7 +153,7 @@ fn when_all_of_them_are_limited_the_earliest_limit_is_waited_for_where_that_was_
 }
 
 #[test]
-fn three_overloads_in_a_row_bring_the_fallback_and_fewer_do_not() {
+fn three_overloads_bring_the_fallback() {
     let bench = Bench::new();
     bench.claude(&format!(
         "{WHO}case $n in 3) calls Bash; echo 3 > made.txt; result 'On it.'; exit ;; esac\n\
@@ -165,7 +165,7 @@ fn three_overloads_in_a_row_bring_the_fallback_and_fewer_do_not() {
 }
 
 #[test]
-fn a_fallback_that_is_no_other_or_that_cannot_go_on_is_refused_by_name() {
+fn useless_fallback_is_refused_by_name() {
     let bench = Bench::new();
     bench.claude(&format!("result '{PROMISE}'"));
     for (arguments, words) in [
@@ -198,7 +198,7 @@ fn a_fallback_that_is_no_other_or_that_cannot_go_on_is_refused_by_name() {
 }
 
 #[test]
-fn a_dry_run_shows_the_command_lines_of_all_of_them() {
+fn dry_run_shows_every_command_line() {
     let bench = Bench::new();
     let ran = bench.ralph("--fallback-model small --fallback-harness codex --dry-run").run();
     let ran = ran.with_code(0);

@@ -90,7 +90,7 @@ fn numbers(history: &[serde_json::Value]) -> Vec<u64> {
 }
 
 #[test]
-fn a_full_disk_is_a_named_end_and_the_next_run_continues() {
+fn full_disk_is_named_and_continued() {
     let bench = Bench::new();
     let Some(disk) = SmallDisk::of(&bench) else { return };
     let gate = bench.gate();
@@ -138,7 +138,7 @@ fn a_full_disk_is_a_named_end_and_the_next_run_continues() {
 }
 
 #[test]
-fn what_the_log_has_no_room_for_is_named() {
+fn full_log_is_named() {
     let bench = Bench::new();
     let Some(disk) = SmallDisk::of(&bench) else { return };
     let gate = bench.gate();
@@ -161,7 +161,7 @@ fn what_the_log_has_no_room_for_is_named() {
 }
 
 #[test]
-fn h9_a_file_that_may_not_grow() {
+fn h9_file_that_may_not_grow() {
     let bench = Bench::new();
     // 4 MiB of output, and a log that may have one.
     bench.agent(&format!(

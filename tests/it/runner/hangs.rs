@@ -23,7 +23,7 @@ fn agent_that_runs(bench: &Bench, command: &str) {
 }
 
 #[test]
-fn h1_whatever_stands_in_the_place_of_the_list_is_named_and_keeps_nobody_waiting() {
+fn h1_strange_list_is_named_promptly() {
     std::thread::scope(|scope| {
         for (command, what) in IN_ITS_PLACE {
             scope.spawn(move || {
@@ -37,7 +37,7 @@ fn h1_whatever_stands_in_the_place_of_the_list_is_named_and_keeps_nobody_waiting
 }
 
 #[test]
-fn h1_a_list_that_is_a_pipe_makes_nobody_deaf() {
+fn h1_list_pipe_makes_nobody_deaf() {
     for signal in [Signal::TERM, Signal::INT] {
         let bench = Bench::with_tasks(TASKS);
         agent_that_runs(&bench, "mkfifo \"$list\"\necho there\nexec sleep 3600");
@@ -57,7 +57,7 @@ fn h1_a_list_that_is_a_pipe_makes_nobody_deaf() {
 }
 
 #[test]
-fn a_change_whose_folder_vanishes_is_a_named_end() {
+fn vanished_change_is_a_named_end() {
     let bench = Bench::with_tasks(TASKS);
     bench.agent(&format!("rm -rf {}\necho $n > made-$n.txt", in_change("")));
     let ran = bench.ralph("").run().with_code(6);
@@ -66,7 +66,7 @@ fn a_change_whose_folder_vanishes_is_a_named_end() {
 }
 
 #[test]
-fn a_project_that_vanishes_is_a_named_end_that_leaves_nothing_and_tells_the_person() {
+fn vanished_project_ends_and_tells() {
     for (how, flags) in [
         ("rm -rf \"$PWD\"", ""),
         ("mv \"$PWD\" \"$DESK/elsewhere\"", "--commit"),
@@ -92,7 +92,7 @@ fn a_project_that_vanishes_is_a_named_end_that_leaves_nothing_and_tells_the_pers
 }
 
 #[test]
-fn a_project_that_vanishes_between_two_iterations_is_a_named_end_and_continues_once_it_is_back() {
+fn returned_project_continues() {
     let bench = Bench::with_tasks(TASKS);
     let list = in_change("tasks.md");
     bench.agent(&format!(
@@ -113,7 +113,7 @@ fn a_project_that_vanishes_between_two_iterations_is_a_named_end_and_continues_o
 }
 
 #[test]
-fn a_loop_that_commits_needs_no_temporary_folder() {
+fn committing_loop_needs_no_temporary_folder() {
     let bench = Bench::with_tasks(TASKS);
     let list = in_change("tasks.md");
     bench.agent(&format!("sed \"s/\\[ \\] T00$n/[x] T00$n/\" {list} > l; mv l {list}\necho $n > made-$n.txt\n[ $n = 1 ] || exit 0\necho half done\nexec sleep 600"));
@@ -154,7 +154,7 @@ fn agent_that_makes_git_wait(bench: &Bench, how: &str) {
 }
 
 #[test]
-fn h2_a_git_that_waits_for_ever_hears_a_signal_and_a_stop() {
+fn h2_hanging_git_hears_signals() {
     std::thread::scope(|scope| {
         for (how, flags) in GIT_WAITS {
             for ending in ["TERM", "stop"] {
@@ -180,7 +180,7 @@ fn ended_while_git_waits(how: &str, flags: &str, ending: &str) {
 }
 
 #[test]
-fn h2_a_git_that_waits_for_ever_does_not_outlast_the_time_of_the_loop() {
+fn h2_hanging_git_keeps_loop_limits() {
     std::thread::scope(|scope| {
         for (how, flags) in GIT_WAITS {
             scope.spawn(move || out_of_time_while_git_waits(how, flags));
@@ -207,7 +207,7 @@ fn out_of_time_while_git_waits(how: &str, flags: &str) {
 /// Only for somebody who has no other process a limit of processes can be set to the point.
 #[cfg(target_os = "linux")]
 #[test]
-fn h2_a_runner_that_may_start_no_thread_goes_on() {
+fn h2_threadless_runner_goes_on() {
     use std::os::unix::process::CommandExt;
     use std::process::Command;
 
@@ -239,7 +239,7 @@ fn h2_a_runner_that_may_start_no_thread_goes_on() {
 }
 
 #[test]
-fn nothing_is_read_or_written_behind_a_link_that_an_agent_puts_in_the_place_of_the_change() {
+fn linked_change_is_neither_read_nor_written() {
     for folder in [".spool/changes", &format!(".spool/changes/{CHANGE}")] {
         let bench = Bench::with_tasks("- [ ] 1.1 Write `a.rs`\n");
         let elsewhere = bench.beside("elsewhere");

@@ -11,7 +11,7 @@ use crate::runner::support::{Bench, CHANGE, MORE_THAN_AN_HOUR, PROMISE, in_chang
 const FIVE: &str = "- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n- [ ] 1.4 d\n- [ ] 1.5 e\n";
 
 #[test]
-fn d15_a_run_that_failed_and_ticked_a_task_is_no_failure_in_a_row() {
+fn d15_ticking_failure_breaks_no_row() {
     let bench = Bench::with_tasks(FIVE);
     bench.agent(&format!(
         "echo $n > made.txt; sed -i \"s/\\[ \\] 1\\.$n/[x] 1.$n/\" {}\necho 'too many turns' >&2\nexit 53",
@@ -25,7 +25,7 @@ fn d15_a_run_that_failed_and_ticked_a_task_is_no_failure_in_a_row() {
 }
 
 #[test]
-fn d15_failed_runs_that_did_nothing_still_end_the_loop_after_one_that_did() {
+fn d15_idle_failures_end_the_loop() {
     let bench = Bench::with_tasks(FIVE);
     bench.agent(&format!(
         "if [ $n = 2 ]; then echo $n > made.txt; sed -i 's/\\[ \\] 1.1/[x] 1.1/' {}; fi\nexit 1",
@@ -37,7 +37,7 @@ fn d15_failed_runs_that_did_nothing_still_end_the_loop_after_one_that_did() {
 }
 
 #[test]
-fn h3_a_limit_of_time_ends_a_paused_loop() {
+fn h3_time_limit_ends_paused_loops() {
     let bench = Bench::new();
     let gate = bench.gate();
     bench.agent("read -r _ < \"$DESK/gate\"\necho $n > made.txt");
@@ -65,7 +65,7 @@ fn busy(bench: &Bench) -> crate::support::witness::Witness {
 }
 
 #[test]
-fn d8_work_of_an_iteration_that_a_person_stopped_is_named_and_committed_by_the_next_run() {
+fn d8_next_run_commits_stopped_work() {
     let bench = Bench::new();
     let witness = busy(&bench);
     let running = bench.ralph("--commit").start();
@@ -92,7 +92,7 @@ fn d8_work_of_an_iteration_that_a_person_stopped_is_named_and_committed_by_the_n
 }
 
 #[test]
-fn d8_what_a_person_changed_after_the_interruption_is_left_to_the_person() {
+fn d8_later_personal_changes_stay_personal() {
     let bench = Bench::new();
     let witness = busy(&bench);
     let running = bench.ralph("--commit").start();
@@ -110,7 +110,7 @@ fn d8_what_a_person_changed_after_the_interruption_is_left_to_the_person() {
 }
 
 #[test]
-fn d8_work_that_a_killed_runner_left_is_committed_by_the_next_run_and_named() {
+fn d8_next_run_commits_killed_work() {
     let bench = Bench::new();
     let witness = busy(&bench);
     bench.write("before.txt", "dirty before the loop began\n");
@@ -128,7 +128,7 @@ fn d8_work_that_a_killed_runner_left_is_committed_by_the_next_run_and_named() {
 }
 
 #[test]
-fn d8_without_commit_the_next_prompt_names_what_an_interruption_left() {
+fn d8_uncommitted_leftovers_reach_the_prompt() {
     let bench = Bench::new();
     let witness = busy(&bench);
     let running = bench.ralph("").start();
@@ -153,7 +153,7 @@ fn slow(bench: &Bench) -> crate::support::witness::Witness {
 }
 
 #[test]
-fn d14_ctrl_c_is_answered_at_once_with_what_a_second_one_does() {
+fn d14_ctrl_c_answers_at_once() {
     let bench = Bench::new();
     let witness = slow(&bench);
     let mut running = bench.ralph("--grace 5m").start();
@@ -167,7 +167,7 @@ fn d14_ctrl_c_is_answered_at_once_with_what_a_second_one_does() {
 }
 
 #[test]
-fn d14_at_80_columns_the_live_line_says_how_long_the_iteration_has_been_running() {
+fn d14_narrow_live_line_shows_time() {
     let long = "Write the parser for the whole of the grammar, with all of its tests and examples";
     let bench = Bench::with_tasks(&format!("- [ ] 1.1 {long}\n"));
     let gate = bench.gate();
@@ -188,7 +188,7 @@ fn d14_at_80_columns_the_live_line_says_how_long_the_iteration_has_been_running(
 }
 
 #[test]
-fn d14_spool_stop_is_answered_on_the_screen_of_the_loop() {
+fn d14_loop_screen_answers_spool_stop() {
     let bench = Bench::new();
     let witness = slow(&bench);
     let mut running = bench.ralph("--grace 5m --json").start();
@@ -202,7 +202,7 @@ fn d14_spool_stop_is_answered_on_the_screen_of_the_loop() {
 }
 
 #[test]
-fn d14_ctrl_c_during_a_check_is_answered_too() {
+fn d14_checks_answer_ctrl_c() {
     let bench = Bench::new();
     let witness = Bench::witness();
     bench.agent(&says(PROMISE));

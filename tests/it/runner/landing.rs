@@ -19,7 +19,7 @@ fn bench() -> Bench {
 }
 
 #[test]
-fn exactly_the_last_iteration_is_asked_for_a_handoff_and_the_next_loop_reads_it_first() {
+fn last_iteration_writes_the_handoff() {
     let bench = bench();
     bench
         .ralph("--max-iterations 3")
@@ -62,7 +62,7 @@ fn exactly_the_last_iteration_is_asked_for_a_handoff_and_the_next_loop_reads_it_
 }
 
 #[test]
-fn an_iteration_after_a_warning_of_a_near_usage_limit_is_asked_for_a_handoff() {
+fn near_limit_iteration_writes_a_handoff() {
     let bench = Bench::with_tasks(NINE);
     bench.claude(
         "calls Bash\necho $n > made.txt\n\
@@ -86,7 +86,7 @@ fn an_iteration_after_a_warning_of_a_near_usage_limit_is_asked_for_a_handoff() {
 }
 
 #[test]
-fn the_flag_switches_it_off_on_the_command_line_and_in_a_file() {
+fn flag_switches_the_handoff_off() {
     let bench = bench();
     bench.ralph("--max-iterations 1 --no-landing").run().with_code(3);
     bench.write(".spool/ralph.toml", "no-landing = true\n");
@@ -97,7 +97,7 @@ fn the_flag_switches_it_off_on_the_command_line_and_in_a_file() {
 }
 
 #[test]
-fn nine_tenths_of_the_tokens_are_near_the_limit() {
+fn nine_tenths_are_near_the_limit() {
     let bench = Bench::with_tasks(NINE);
     bench.claude("calls Bash\necho $n > made.txt\nresult 'On it.'");
     // Each run uses 420.
@@ -111,7 +111,7 @@ fn nine_tenths_of_the_tokens_are_near_the_limit() {
 }
 
 #[test]
-fn a_handoff_that_is_too_long_is_quoted_by_its_beginning() {
+fn long_handoff_is_quoted_briefly() {
     let bench = bench();
     bench.write(in_change("handoff.md"), "a line of the handoff\n".repeat(2_000));
     bench.ralph("--max-iterations 2").run().with_code(3);

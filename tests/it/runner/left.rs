@@ -65,7 +65,7 @@ fn killed(second: &str) -> Bench {
 }
 
 #[test]
-fn a_box_that_was_ticked_when_the_runner_was_killed_is_judged_by_the_next_one() {
+fn killed_tick_is_judged_by_next() {
     let bench = killed("echo 'fn b() {}' > b.rs; tick 1.2; tick 1.3");
     assert_eq!(receipts(&bench, CHANGE), [json!(["1.1", 1, "files", ["a.rs"]])]);
     let ran = bench.ralph("").run().with_code(0);
@@ -86,7 +86,7 @@ fn a_box_that_was_ticked_when_the_runner_was_killed_is_judged_by_the_next_one() 
 }
 
 #[test]
-fn what_a_killed_iteration_wrote_is_the_work_of_a_box_that_is_ticked_later() {
+fn killed_work_proves_a_later_tick() {
     let bench = killed("echo 'fn b() {}' > b.rs");
     let ran = bench.ralph("").run().with_code(0);
     assert!(!ran.output.contains("open again"), "{ran:?}");
@@ -94,7 +94,7 @@ fn what_a_killed_iteration_wrote_is_the_work_of_a_box_that_is_ticked_later() {
 }
 
 #[test]
-fn it_is_judged_also_after_a_second_kill_and_the_work_of_others_proves_nothing() {
+fn second_kill_is_judged_as_well() {
     let bench = killed("tick 1.2; cp a.rs d.rs");
     let list = in_change("tasks.md");
     bench.agent(&format!(
@@ -110,7 +110,7 @@ fn it_is_judged_also_after_a_second_kill_and_the_work_of_others_proves_nothing()
 }
 
 #[test]
-fn what_a_person_armed_still_holds_its_commands_and_its_protected_files() {
+fn armed_commands_and_protection_still_hold() {
     let bench = Bench::with_tasks(
         "- [ ] 1.1 Write `a.rs`\n  - Verify: `test -e proof`\n- [ ] 1.2 Write `b.rs`\n",
     );
@@ -132,7 +132,7 @@ fn what_a_person_armed_still_holds_its_commands_and_its_protected_files() {
 }
 
 #[test]
-fn spool_task_done_judges_by_what_was_there_before_the_kill() {
+fn done_judges_by_state_before_kill() {
     let bench = Bench::new();
     bench.write(
         SPEC_KIT,
@@ -173,7 +173,7 @@ fn spool_task_done_judges_by_what_was_there_before_the_kill() {
 }
 
 #[test]
-fn after_an_end_and_with_restart_what_is_ticked_is_left_alone() {
+fn end_and_restart_leave_ticks_alone() {
     let bench = Bench::with_tasks(THREE);
     bench.agent(&format!(
         "echo $n > a.rs; sed -i 's/\\[ \\] 1.1/[x] 1.1/' {}",
@@ -191,7 +191,7 @@ fn after_an_end_and_with_restart_what_is_ticked_is_left_alone() {
 }
 
 #[test]
-fn what_is_known_of_a_run_that_was_killed_is_told_before_the_next_one() {
+fn killed_run_is_told_before_next() {
     let bench = killed("echo 'fn b() {}' > b.rs; tick 1.2");
     let known = |ran: &super::ran::Ran| {
         ran.says("ralph: killed: process ")
@@ -234,7 +234,7 @@ fn what_is_known_of_a_run_that_was_killed_is_told_before_the_next_one() {
 }
 
 #[test]
-fn a_kept_file_that_is_broken_is_named_and_no_box_counts_without_it() {
+fn broken_kept_file_counts_no_box() {
     let broken = |end: &str, path: &Path| match end {
         "empty" => fs::write(path, "").unwrap(),
         "garbage" => fs::write(path, b"\xff\0\xfe garbage\n").unwrap(),
@@ -289,7 +289,7 @@ fn a_kept_file_that_is_broken_is_named_and_no_box_counts_without_it() {
 }
 
 #[test]
-fn a_folder_in_the_place_of_a_kept_file_is_named_also_with_restart() {
+fn folder_as_kept_file_is_named() {
     let bench = killed("tick 1.2");
     let projects = bench.home().join(".local/state/ralph-speckit/projects");
     let folder = fs::read_dir(projects).unwrap().next().unwrap().unwrap().path();
@@ -301,7 +301,7 @@ fn a_folder_in_the_place_of_a_kept_file_is_named_also_with_restart() {
 }
 
 #[test]
-fn no_figure_is_shown_of_an_iteration_before_its_end_whether_it_runs_or_was_cut_off() {
+fn unfinished_iterations_show_no_figure() {
     let bench = Bench::with_tasks(THREE);
     bench.agent("read -r _ < \"$DESK/gate\"; exec sleep 60");
     let gate = bench.gate();
@@ -336,7 +336,7 @@ fn no_figure_is_shown_of_an_iteration_before_its_end_whether_it_runs_or_was_cut_
 }
 
 #[test]
-fn a_runner_that_was_killed_before_any_iteration_ended_is_told_without_a_name_too() {
+fn early_killed_runner_is_told_unnamed() {
     let bench = Bench::with_tasks(THREE);
     bench.agent("read -r _ < \"$DESK/gate\"; exec sleep 60");
     kill_at_the_gate(&bench, &bench.ralph(""), &super::support::in_state("lock"));
@@ -349,7 +349,7 @@ fn a_runner_that_was_killed_before_any_iteration_ended_is_told_without_a_name_to
 }
 
 #[test]
-fn what_a_runner_left_beside_the_list_when_it_was_killed_is_gone_with_the_next_start() {
+fn start_removes_killed_leftovers_beside_list() {
     let bench = Bench::with_tasks(THREE);
     bench.agent(&format!("{}for n in 1 2 3; do tick 1.$n; done", tick(&in_change("tasks.md"))));
     // No process has the number 4194304.

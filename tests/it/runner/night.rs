@@ -8,7 +8,7 @@ use crate::review::support::Built;
 use crate::runner::support::{Bench, PROMISE, in_change, says};
 
 #[test]
-fn n2_a_document_empty_for_a_moment_stays() {
+fn n2_briefly_empty_document_stays() {
     let bench = Bench::new();
     let proposal = in_change("proposal.md");
     bench.agent(&format!(
@@ -27,7 +27,7 @@ fn n2_a_document_empty_for_a_moment_stays() {
 }
 
 #[test]
-fn n4_status_log_and_summary_count_alike() {
+fn n4_status_log_and_summary_agree() {
     let built = Built::new();
     let list = "specs/001-login/tasks.md";
     built.write(
@@ -52,7 +52,7 @@ fn n4_status_log_and_summary_count_alike() {
 }
 
 #[test]
-fn n6_a_project_that_moved_says_so() {
+fn n6_moved_project_says_so() {
     let bench = Bench::new();
     let root = bench.root.display().to_string();
     bench.agent(&format!(

@@ -14,7 +14,7 @@ use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, in_state, says};
 // Words that are added while it runs.
 
 #[test]
-fn words_that_are_added_while_it_runs_reach_the_next_iteration() {
+fn added_words_reach_the_next_iteration() {
     let bench = Bench::new();
     let gate = bench.gate();
     bench.agent(&format!(
@@ -36,7 +36,7 @@ fn words_that_are_added_while_it_runs_reach_the_next_iteration() {
 }
 
 #[test]
-fn a_pause_holds_the_loop_between_two_iterations() {
+fn pause_holds_between_iterations() {
     let bench = Bench::new();
     let gate = bench.gate();
     bench.agent(&format!(
@@ -59,7 +59,7 @@ fn a_pause_holds_the_loop_between_two_iterations() {
 // Two runners.
 
 #[test]
-fn a_second_runner_is_refused_and_told_of_the_first() {
+fn second_runner_is_refused_with_first() {
     let bench = Bench::new();
     bench.write(".spool/changes/003-01_other/proposal.md", "# Other\n");
     let gate = bench.gate();
@@ -84,7 +84,7 @@ fn a_second_runner_is_refused_and_told_of_the_first() {
 }
 
 #[test]
-fn two_runners_go_side_by_side_in_two_work_trees() {
+fn two_trees_run_side_by_side() {
     let bench = Bench::new();
     bench.write(".spool/changes/003-01_other/proposal.md", "# Other\n");
     bench.commit("another change");
@@ -109,7 +109,7 @@ fn two_runners_go_side_by_side_in_two_work_trees() {
 // Files that are broken.
 
 #[test]
-fn a_state_file_that_cannot_be_read_is_kept_aside() {
+fn unreadable_state_file_is_kept_aside() {
     for broken in ["{\"status\": \"run", "", "\0\0\0", "[1, 2]", "null"] {
         let bench = Bench::new();
         bench.agent(&says(PROMISE));
@@ -131,7 +131,7 @@ fn a_state_file_that_cannot_be_read_is_kept_aside() {
 }
 
 #[test]
-fn fields_that_another_tool_has_put_into_the_file_stay_there() {
+fn foreign_state_fields_stay() {
     let bench = Bench::new();
     bench.agent(&says(PROMISE));
     bench.write(
@@ -145,7 +145,7 @@ fn fields_that_another_tool_has_put_into_the_file_stay_there() {
 // Sessions.
 
 #[test]
-fn continue_session_goes_on_with_the_session_of_the_last_iteration() {
+fn continue_session_resumes_the_last_one() {
     let script = format!(
         "calls Bash\nif [ $n = 2 ]; then says '{PROMISE}'; result '{PROMISE}'; else says more; result more; fi"
     );
@@ -164,7 +164,7 @@ fn continue_session_goes_on_with_the_session_of_the_last_iteration() {
 }
 
 #[test]
-fn continue_session_works_with_any_program_that_takes_an_id() {
+fn continue_session_works_with_any_id() {
     let bench = Bench::new();
     bench.agent(&format!(
         "echo \"$1\" > \"$DESK/session-$n\"\nif [ $n = 2 ]; then {}; fi",
@@ -205,7 +205,7 @@ fn json_is_one_object_a_line() {
 }
 
 #[test]
-fn json_of_the_demo_is_one_object_a_line_too() {
+fn demo_json_is_line_objects() {
     let bench = Bench::folder();
     let temporary = bench.beside("home");
     let call =
@@ -215,7 +215,7 @@ fn json_of_the_demo_is_one_object_a_line_too() {
 }
 
 #[test]
-fn an_agent_is_heard_in_three_degrees() {
+fn agent_is_heard_in_three_degrees() {
     let bench = Bench::new();
     bench.claude(&format!(
         "calls Bash\nsays 'I have made it.'\nresult 'I have made it.\\n{PROMISE}'"
@@ -232,7 +232,7 @@ fn an_agent_is_heard_in_three_degrees() {
 }
 
 #[test]
-fn nothing_that_is_printed_steers_the_terminal() {
+fn printed_text_steers_no_terminal() {
     let escape = "\u{1b}]2;owned\u{7}\u{1b}[2J";
     let bench = Bench::with_tasks(&format!("- [ ] 1.1 Make {escape} it\n"));
     bench.agent(
@@ -248,7 +248,7 @@ fn nothing_that_is_printed_steers_the_terminal() {
 }
 
 #[test]
-fn a_change_whose_name_would_steer_the_terminal_is_refused() {
+fn steering_change_name_is_refused() {
     let bench = Bench::new();
     let name = "003-01_\u{1b}]2;owned\u{7}";
     bench.write(format!(".spool/changes/{name}/proposal.md"), "# Owned\n");
@@ -262,7 +262,7 @@ fn a_change_whose_name_would_steer_the_terminal_is_refused() {
 }
 
 #[test]
-fn a_terminal_gets_its_title_and_colours_and_a_pipe_gets_none() {
+fn terminals_get_colours_and_pipes_none() {
     let bench = Bench::new();
     bench.agent(&says(PROMISE));
     let Some(running) = bench.ralph("").on_a_terminal() else { return };
@@ -279,7 +279,7 @@ fn a_terminal_gets_its_title_and_colours_and_a_pipe_gets_none() {
 }
 
 #[test]
-fn the_live_line_fits_its_terminal_with_tasks_time_tokens_and_money() {
+fn live_line_fits_its_terminal() {
     let long = "写一个解析器 for the whole of the grammar, with all of its tests and examples";
     let tables = [
         (60, " s of 8 h · 581 tokens · T002 写"),
@@ -311,7 +311,7 @@ fn the_live_line_fits_its_terminal_with_tasks_time_tokens_and_money() {
 }
 
 #[test]
-fn the_summary_says_what_changed_what_each_task_cost_and_how_to_read_it() {
+fn summary_says_changes_costs_and_reading() {
     let script = format!(
         "cost=0.42\ncalls Bash\nif [ $n = 2 ]; then echo thought > note.txt; else printf 'a\\nb\\n' > made-$n.txt; fi\n\
          git add . && git commit -qm step-$n\n\
@@ -346,7 +346,7 @@ fn the_summary_says_what_changed_what_each_task_cost_and_how_to_read_it() {
 }
 
 #[test]
-fn a_terminal_that_cannot_be_drawn_over_gets_no_live_line() {
+fn dumb_terminal_gets_no_live_line() {
     let bench = Bench::new();
     let gate = bench.gate();
     bench.agent(&format!("read -r _ < \"$DESK/gate\"\n{}", says(PROMISE)));
@@ -365,7 +365,7 @@ fn a_terminal_that_cannot_be_drawn_over_gets_no_live_line() {
 }
 
 #[test]
-fn a_test_that_fails_leaves_no_runner_at_work() {
+fn failing_test_leaves_no_runner() {
     let bench = Bench::new();
     bench.agent("tail -f /dev/null");
     let mut id = 0;
@@ -379,7 +379,7 @@ fn a_test_that_fails_leaves_no_runner_at_work() {
 }
 
 #[test]
-fn ctrl_c_on_a_terminal_reaches_the_runner_and_not_the_agent() {
+fn ctrl_c_reaches_only_the_runner() {
     let bench = Bench::new();
     let witness = Bench::witness();
     // Ctrl-C on a terminal goes to all of the foreground; the agent must be ended by its runner.
@@ -405,7 +405,7 @@ fn deaf() -> Stdio {
 }
 
 #[test]
-fn a_loop_goes_on_when_nobody_reads_it() {
+fn loop_goes_on_unread() {
     for arguments in ["", "-v", "--json", "--quiet"] {
         let bench = Bench::new();
         bench
@@ -418,7 +418,7 @@ fn a_loop_goes_on_when_nobody_reads_it() {
 }
 
 #[test]
-fn a_loop_goes_on_when_its_reader_leaves_in_the_middle() {
+fn loop_survives_a_leaving_reader() {
     let bench = Bench::new();
     let gate = bench.gate();
     bench.agent(&format!(
@@ -439,7 +439,7 @@ fn a_loop_goes_on_when_its_reader_leaves_in_the_middle() {
 }
 
 #[test]
-fn a_terminal_that_is_closed_ends_the_agent_and_is_written_down() {
+fn closed_terminal_ends_the_agent() {
     let bench = Bench::new();
     let witness = Bench::witness();
     bench
@@ -460,7 +460,7 @@ fn a_terminal_that_is_closed_ends_the_agent_and_is_written_down() {
 }
 
 #[test]
-fn status_and_help_survive_a_reader_that_leaves() {
+fn status_and_help_survive_leaving_readers() {
     let bench = Bench::new();
     bench.agent(&says(PROMISE));
     bench.ralph("").run().with_code(0);
@@ -480,7 +480,7 @@ fn status_and_help_survive_a_reader_that_leaves() {
 // Settings of other people.
 
 #[test]
-fn an_agent_sees_none_of_the_marks_that_would_make_it_part_of_another_session() {
+fn agents_see_no_session_marks() {
     let bench = Bench::new();
     bench.agent(&format!("env > \"$DESK/env\"\n{}", says(PROMISE)));
     let call = bench.ralph("").env("CLAUDECODE", "1").env("CLAUDE_CODE_ENTRYPOINT", "cli");
@@ -494,7 +494,7 @@ fn an_agent_sees_none_of_the_marks_that_would_make_it_part_of_another_session() 
 }
 
 #[test]
-fn the_status_of_a_change_that_is_gone_is_still_shown_by_any_of_its_names() {
+fn gone_change_shows_by_any_name() {
     let bench = Bench::new();
     bench.agent("");
     bench.ralph("--max-iterations 1").run().with_code(3);

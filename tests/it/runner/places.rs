@@ -43,7 +43,7 @@ fn at_work() -> Bench {
 }
 
 #[test]
-fn a_relative_folder_of_the_path_has_no_program_of_a_loop() {
+fn relative_path_folders_start_no_loop() {
     for folder in [".", ""] {
         let bench = at_work();
         trap(&bench, ".", &NAMES);
@@ -54,7 +54,7 @@ fn a_relative_folder_of_the_path_has_no_program_of_a_loop() {
 }
 
 #[test]
-fn a_relative_folder_of_the_path_has_no_program_of_a_review() {
+fn relative_path_folders_start_no_review() {
     for folder in [".", ""] {
         let built = Built::new();
         trap(&built, ".", &NAMES);
@@ -66,7 +66,7 @@ fn a_relative_folder_of_the_path_has_no_program_of_a_review() {
 }
 
 #[test]
-fn a_program_of_the_project_counts_no_tokens() {
+fn project_programs_count_no_tokens() {
     let bench = at_work();
     trap(&bench, "bin", &["wt-usage"]);
     let folder = bench.root.join("bin");
@@ -75,7 +75,7 @@ fn a_program_of_the_project_counts_no_tokens() {
 }
 
 #[test]
-fn s13_a_folder_of_the_project_is_not_searched() {
+fn s13_project_folders_are_not_searched() {
     for through_a_link in [false, true] {
         let bench = at_work();
         trap(&bench, "bin", &NAMES);
@@ -91,7 +91,7 @@ fn s13_a_folder_of_the_project_is_not_searched() {
 }
 
 #[test]
-fn s13_no_reader_is_found_in_the_project() {
+fn s13_project_readers_are_not_found() {
     let built = Built::new();
     built.claude(&Built::answer_of_claude(&[US1_1, FR_001, FR_002]));
     trap(&built, "node_modules/.bin", &["claude", "git"]);
@@ -105,7 +105,7 @@ fn s13_no_reader_is_found_in_the_project() {
 }
 
 #[test]
-fn a_reader_in_the_project_that_a_person_names_by_its_path_reads() {
+fn reader_named_by_path_reads() {
     let built = Built::new();
     built.reader(&[US1_1, FR_001, FR_002]);
     fs::create_dir(built.root.join("tools")).unwrap();
@@ -127,7 +127,7 @@ const UNREAD: [(&str, &str, &str); 8] = [
 ];
 
 #[test]
-fn a_repository_that_git_cannot_read_is_named_before_the_first_iteration_and_the_loop_continues() {
+fn unreadable_repository_is_named_first() {
     for (how, variable, said) in UNREAD {
         let bench = at_work();
         let root = bench.root.display().to_string();
@@ -152,7 +152,7 @@ fn a_repository_that_git_cannot_read_is_named_before_the_first_iteration_and_the
 }
 
 #[test]
-fn a_repository_that_git_reads_and_none_at_all_are_not_called_unread() {
+fn readable_or_absent_repository_stays_unnamed() {
     for (bench, flags) in [(Bench::new(), ""), (Bench::folder(), "--commit"), (Bench::folder(), "")]
     {
         bench.agent("echo x > made.txt");
@@ -168,7 +168,7 @@ fn a_repository_that_git_reads_and_none_at_all_are_not_called_unread() {
 }
 
 #[test]
-fn without_git_a_repository_is_named_with_why() {
+fn missing_git_is_named_with_why() {
     let bench = at_work();
     let agent = bench.beside("bin/agent").display().to_string();
     let call = bench.spool(&format!("ralph --change {CHANGE} --no-stay-awake --max-iterations 1"));
@@ -185,7 +185,7 @@ fn links(bench: &Bench, folder: &Path) -> String {
 }
 
 #[test]
-fn a_model_is_no_code_for_the_shell_of_a_person_wherever_it_comes_from() {
+fn model_never_becomes_shell_code() {
     let bench = Bench::new();
     let command = "harness-command = \"sh -c 'echo {model}; cat >/dev/null'\"\n";
     bench.write("../home/.config/ralph-speckit/ralph.toml", command);

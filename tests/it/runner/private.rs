@@ -10,7 +10,7 @@ use crate::support::scratch::contents;
 const TASKS: &str = "- [ ] 1.1 One\n- [ ] 1.2 Two\n";
 
 #[test]
-fn s8_the_runners_files_are_their_owners_and_hold_no_key() {
+fn s8_runner_files_hide_keys() {
     let key = format!("ghp_{}", "abcDEF0123456789abcDEF0123");
     let bench = Bench::with_tasks(TASKS);
     // The key comes in two pieces, and once more as the last words.
@@ -39,7 +39,7 @@ fn s8_the_runners_files_are_their_owners_and_hold_no_key() {
 }
 
 #[test]
-fn s6_an_agent_that_puts_a_link_in_a_folders_place_gets_nothing_written_there() {
+fn s6_linked_folders_get_nothing_written() {
     let state = in_state("");
     let state = state.trim_end_matches('/');
     let logs = format!("{state}/logs");

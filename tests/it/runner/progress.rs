@@ -3,7 +3,7 @@
 use crate::runner::support::Bench;
 
 #[test]
-fn e1_the_same_bytes_are_no_progress() {
+fn e1_same_bytes_are_no_progress() {
     let bench = Bench::new();
     bench.write("old.txt", "made\n");
     bench.commit("a file");
@@ -17,7 +17,7 @@ fn e1_the_same_bytes_are_no_progress() {
 }
 
 #[test]
-fn other_bytes_of_the_same_length_are() {
+fn other_bytes_are_progress() {
     let bench = Bench::new();
     bench.agent("echo $((n % 10)) > new.txt");
     bench.ralph("--no-progress 2 --max-iterations 5").run().with_code(3);
@@ -35,7 +35,7 @@ fn a_failing_agent_that_rewrites_ends() {
 }
 
 #[test]
-fn a_commit_in_an_ignored_repository_is() {
+fn ignored_repository_commits_are_progress() {
     let bench = Bench::new();
     bench.write(".gitignore", "components/\n");
     bench.write("components/core/a", "a");

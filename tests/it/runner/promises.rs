@@ -10,7 +10,7 @@ fn said(words: &str, arguments: &str) -> crate::runner::ran::Ran {
 }
 
 #[test]
-fn d3_a_sentence_that_denies_the_promise_ends_nothing() {
+fn d3_denied_promise_ends_nothing() {
     for words in [
         format!("Two tests fail: I will not write {PROMISE} yet."),
         format!("When the tests pass I will write {PROMISE}."),
@@ -41,7 +41,7 @@ fn t8_promise_on_a_shared_line() {
 }
 
 #[test]
-fn d3_blocked_outranks_a_promise_beside_it() {
+fn d3_blocked_outranks_a_promise() {
     let need = "<blocked>set the key</blocked>";
     for words in [format!("{need}\n{PROMISE}"), format!("{PROMISE}\n{need}")] {
         said(&words, "").with_code(6).says("set the key");
@@ -50,7 +50,7 @@ fn d3_blocked_outranks_a_promise_beside_it() {
 }
 
 #[test]
-fn d3_the_next_iteration_reads_how_a_promise_is_made() {
+fn d3_next_iteration_reads_promise_rules() {
     let bench = Bench::new();
     bench.agent(&format!("echo $n > made.txt\necho 'I do not write {PROMISE} yet'"));
     bench.ralph("--max-iterations 2").run().with_code(3);
@@ -59,7 +59,7 @@ fn d3_the_next_iteration_reads_how_a_promise_is_made() {
 }
 
 #[test]
-fn a_check_that_finds_no_test_refuses_the_promise_where_tests_are_asked_for() {
+fn check_without_tests_refuses_the_promise() {
     let bench = Bench::new();
     bench.write(
         ".claude/ralph-speckit.local.md",
@@ -77,7 +77,7 @@ fn a_check_that_finds_no_test_refuses_the_promise_where_tests_are_asked_for() {
 }
 
 #[test]
-fn a_check_that_passed_before_a_later_one_changed_a_file_runs_once_more() {
+fn checks_rerun_after_a_later_change() {
     let bench = Bench::new();
     bench.agent(&format!("echo $n > made.txt\necho '{PROMISE}'"));
     // It ends only when the time of what it has written is later than that of the state.
@@ -95,7 +95,7 @@ fn a_check_that_passed_before_a_later_one_changed_a_file_runs_once_more() {
 }
 
 #[test]
-fn a_check_that_failed_is_not_run_again_where_nothing_has_happened_since() {
+fn failed_check_waits_for_a_change() {
     let bench = Bench::new();
     bench.claude(&format!(
         "case $n in 1) calls Bash ;; 3) echo 1 > good ;; esac\nresult \"{PROMISE}\""
@@ -113,7 +113,7 @@ fn a_check_that_failed_is_not_run_again_where_nothing_has_happened_since() {
 }
 
 #[test]
-fn t2_the_checks_run_once_at_every_end() {
+fn t2_checks_run_once_at_ends() {
     let fails = "echo one >> \"$DESK/noted\"; echo E501 too long; exit 1";
     let call = |arguments: &str, check: &str, says: &str| {
         let bench = Bench::new();
@@ -164,7 +164,7 @@ fn p6_a_promise_with_nothing_changed() {
 }
 
 #[test]
-fn p6_open_boxes_of_a_named_list() {
+fn p6_open_boxes_of_lists() {
     let open = "- [x] Begin\n- [ ] Write\n- [ ] Test\n";
     for (path, task) in [
         ("TODO.md", "Do everything in `TODO.md`."),

@@ -21,7 +21,7 @@ fn receipts(bench: &Bench) -> Vec<Value> {
 }
 
 #[test]
-fn ticks_alone_are_taken_back_by_one_byte_each_and_the_loop_gets_no_further() {
+fn bare_ticks_are_taken_back() {
     for behind in ["", "touch old.rs\n"] {
         let bench = Bench::with_tasks(TWO);
         bench.write("old.rs", "fn old() {}\n");
@@ -44,7 +44,7 @@ fn ticks_alone_are_taken_back_by_one_byte_each_and_the_loop_gets_no_further() {
 }
 
 #[test]
-fn work_and_words_that_count_are_in_the_receipts() {
+fn counted_work_has_receipts() {
     let bench = Bench::with_tasks("- [ ] 1.1 Write src/a.rs\n- [ ] 1.2 See whether it is there\n");
     bench.agent(&format!(
         "if [ $n = 1 ]; then mkdir -p src; echo 'fn a() {{}}' > src/a.rs; sed -i 's/\\[ \\] 1.1/[x] 1.1/' {list}; exit; fi\n\
@@ -67,7 +67,7 @@ fn work_and_words_that_count_are_in_the_receipts() {
 }
 
 #[test]
-fn the_words_of_the_prompt_are_no_reason() {
+fn prompt_words_are_no_reason() {
     let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n");
     bench.agent(&format!("{TICK}cat \"$DESK/prompt-$n\"; echo '<no-change>1.1: why</no-change>'"));
     bench.ralph("--max-iterations 2").run().with_code(3).says("1.1 is open again");
@@ -75,7 +75,7 @@ fn the_words_of_the_prompt_are_no_reason() {
 }
 
 #[test]
-fn a_list_that_was_cut_down_and_came_back_with_ticks_is_judged() {
+fn cut_list_returning_ticked_is_judged() {
     let bench = Bench::with_tasks("- [x] 1.0 Before\n- [ ] 1.1 Begin it\n");
     let list = in_change("tasks.md");
     bench.agent(&format!(
@@ -87,7 +87,7 @@ fn a_list_that_was_cut_down_and_came_back_with_ticks_is_judged() {
 }
 
 #[test]
-fn protected_files_keep_a_loop_from_being_done_until_they_are_as_before() {
+fn changed_protected_files_hold_the_loop() {
     let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n- [ ] 1.2 End it\n");
     bench.write("tests/a.sh", "exit 1\n");
     bench.write("check.sh", "test -e made.txt\n");
@@ -105,7 +105,7 @@ fn protected_files_keep_a_loop_from_being_done_until_they_are_as_before() {
 }
 
 #[test]
-fn with_a_changed_protected_file_it_is_said_how_to_put_it_back_and_how_to_accept_it() {
+fn protected_change_names_both_ways_out() {
     let list = "- [ ] 1.1 Write `a.rs`\n- [ ] 1.2 Write `b.rs`\n";
     let begin = || {
         let bench = Bench::with_tasks(list);
@@ -159,7 +159,7 @@ fn with_a_changed_protected_file_it_is_said_how_to_put_it_back_and_how_to_accept
 }
 
 #[test]
-fn a_commit_that_lacks_what_a_person_had_not_committed_does_not_put_a_protected_file_back() {
+fn commits_restore_no_uncommitted_protected_file() {
     let bench = Bench::with_tasks("- [ ] 1.1 Write `a.rs`\n");
     bench.write("check.sh", "true\n");
     bench.commit("a check");
@@ -174,7 +174,7 @@ fn a_commit_that_lacks_what_a_person_had_not_committed_does_not_put_a_protected_
 }
 
 #[test]
-fn where_no_commit_has_a_changed_protected_file_it_is_said_in_words() {
+fn uncommitted_protected_file_gets_words() {
     let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n");
     bench.agent(&format!("echo 1 > made.txt; mkdir -p tests; echo 1 > tests/a.sh\n{TICK}"));
     let ran = bench.ralph("--max-iterations 1 --protect tests/**").run().with_code(3);
@@ -182,7 +182,7 @@ fn where_no_commit_has_a_changed_protected_file_it_is_said_in_words() {
 }
 
 #[test]
-fn a_protected_file_that_changes_after_the_last_tick_keeps_the_loop_from_being_done() {
+fn late_protected_change_holds_the_loop() {
     let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n");
     bench.write("check.sh", "exit 1\n");
     bench.commit("a check");
@@ -199,7 +199,7 @@ fn a_protected_file_that_changes_after_the_last_tick_keeps_the_loop_from_being_d
 }
 
 #[test]
-fn the_command_of_a_task_that_was_ticked_by_hand_runs_with_the_checks() {
+fn hand_ticked_command_joins_checks() {
     let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n  - **Verify**: `test -e second.txt`\n");
     bench.agent(&format!("echo $n > made.txt; if [ $n = 2 ]; then echo > second.txt; fi\n{TICK}"));
     let ran = bench.ralph("--max-iterations 3").run().with_code(0);
@@ -214,7 +214,7 @@ fn the_command_of_a_task_that_was_ticked_by_hand_runs_with_the_checks() {
 }
 
 #[test]
-fn a_clock_that_was_set_back_between_two_iterations_loses_no_receipt() {
+fn backward_clock_loses_no_receipt() {
     let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n  - **Verify**: `test -e second.txt`\n");
     let receipts_file =
         bench.home().join(format!(".local/state/ralph-speckit/projects/*/receipts-{CHANGE}.jsonl"));
@@ -230,7 +230,7 @@ fn a_clock_that_was_set_back_between_two_iterations_loses_no_receipt() {
 }
 
 #[test]
-fn a_project_makes_it_stricter_and_never_looser() {
+fn project_only_makes_proof_stricter() {
     let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n");
     bench.agent(TICK);
     bench.write(".spool/ralph.toml", "proof = \"word\"\n");
@@ -283,7 +283,7 @@ fn receipts_of_feature(bench: &Bench) -> Vec<Value> {
 }
 
 #[test]
-fn spool_task_done_judges_by_the_rule_of_the_run_and_both_agree() {
+fn done_judges_by_the_run() {
     let list = "- [ ] T001 Write src/a.rs\n- [ ] T002 Handle an empty list\n- [ ] T003 Be fast\n";
     // Also where the project is a folder of its repository.
     for below in ["", "parts/web/"] {
@@ -318,7 +318,7 @@ fn spool_task_done_judges_by_the_rule_of_the_run_and_both_agree() {
 }
 
 #[test]
-fn what_was_ticked_by_hand_before_is_no_work_of_the_next_task() {
+fn earlier_hand_ticks_lend_no_work() {
     let bench = feature("", "- [ ] T001 Handle an empty list\n- [ ] T002 Be fast\n");
     agent_in(&bench, "", &["echo 1 > a.txt; tick T001", "done_ T002"]);
     ralph(&bench, "", "--max-iterations 2").run().with_code(3);
@@ -327,7 +327,7 @@ fn what_was_ticked_by_hand_before_is_no_work_of_the_next_task() {
 }
 
 #[test]
-fn the_log_says_once_how_well_the_tasks_are_proved() {
+fn log_summarizes_proof_once() {
     let bench = feature("", "- [ ] T001 Be fast\n");
     // Its last iteration and its end, with a doubt, are an entry each.
     agent_in(&bench, "", &["tick T001; echo '<no-change>T001: it is fast enough</no-change>'"]);
@@ -339,7 +339,7 @@ fn the_log_says_once_how_well_the_tasks_are_proved() {
 }
 
 #[test]
-fn a_run_for_which_every_tick_counts_has_spool_task_done_tick_them_all() {
+fn run_by_words_ticks_everything() {
     let bench = feature("", "- [ ] T001 Write src/a.rs\n");
     agent_in(&bench, "", &["done_ T001"]);
     ralph(&bench, "", "--proof word").run().with_code(0);
@@ -347,7 +347,7 @@ fn a_run_for_which_every_tick_counts_has_spool_task_done_tick_them_all() {
 }
 
 #[test]
-fn a_box_that_was_opened_because_of_a_protected_file_is_ticked_by_done_without_more_work() {
+fn protected_box_reopens_without_more_work() {
     let bench = feature("", "- [ ] T001 Handle an empty list\n");
     bench.write("tests/a.sh", "exit 1\n");
     bench.commit("a test");
@@ -365,7 +365,7 @@ fn a_box_that_was_opened_because_of_a_protected_file_is_ticked_by_done_without_m
 }
 
 #[test]
-fn a_work_tree_that_has_grown_too_large_has_its_ticks_taken_back_until_it_is_smaller() {
+fn oversized_tree_takes_ticks_back() {
     let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n- [ ] 1.2 End it\n");
     bench.agent(&format!(
         "if [ $n = 1 ]; then echo 1 > a.txt; mkdir junk; (cd junk; seq 20001 | xargs touch); fi\n\
@@ -379,7 +379,7 @@ fn a_work_tree_that_has_grown_too_large_has_its_ticks_taken_back_until_it_is_sma
 }
 
 #[test]
-fn the_command_of_a_task_that_was_renumbered_runs_with_the_checks() {
+fn renumbered_task_keeps_its_command() {
     let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n  - **Verify**: `test -e second.txt`\n");
     let list = in_change("tasks.md");
     bench.agent(&format!(
@@ -392,7 +392,7 @@ fn the_command_of_a_task_that_was_renumbered_runs_with_the_checks() {
 }
 
 #[test]
-fn a_nested_task_that_the_agent_adds_does_not_make_its_parent_done() {
+fn added_subtask_finishes_no_parent() {
     let bench = Bench::with_tasks("- [ ] 1.1 Write src/a.rs\n");
     bench.write("src/a.rs", "fn old() {}\n");
     bench.agent(&format!(
@@ -418,7 +418,7 @@ fn below(list: &str, script: &str) -> (Bench, std::path::PathBuf) {
 }
 
 #[test]
-fn below_the_top_of_its_repository_a_new_link_is_a_doubt_and_paths_are_told_from_the_project() {
+fn subfolder_link_is_a_doubt() {
     let (bench, project) = below(
         "- [ ] 1.1 Extend `lib/a.rs`\n- [ ] 1.2 Write `lib/b.rs`\n- [ ] 1.3 Extend `api/a.rs`\n",
         "if [ $n = 1 ]; then echo 'fn b() {}' >> lib/a.rs; ln -s a.rs lib/b.rs; echo 'fn c() {}' >> ../api/a.rs; fi\n\
@@ -441,7 +441,7 @@ fn below_the_top_of_its_repository_a_new_link_is_a_doubt_and_paths_are_told_from
 }
 
 #[test]
-fn below_the_top_of_its_repository_patterns_and_settings_are_protected_too() {
+fn subfolder_protects_patterns_and_settings() {
     for (pattern, file) in [("/tests/*", "tests/a.sh"), ("nothing", ".spool/ralph.toml")] {
         let (bench, project) = below(
             "- [ ] 1.1 Extend `lib/a.rs`\n",
@@ -454,7 +454,7 @@ fn below_the_top_of_its_repository_patterns_and_settings_are_protected_too() {
 }
 
 #[test]
-fn below_the_top_of_its_repository_commands_run_in_the_project() {
+fn subfolder_commands_run_in_project() {
     let (bench, project) = below(
         "- [ ] 1.1 Extend `lib/a.rs`\n  - Verify: `grep -q twice lib/a.rs`\n",
         "echo 'fn twice() {}' >> lib/a.rs\n",
@@ -467,7 +467,7 @@ fn below_the_top_of_its_repository_commands_run_in_the_project() {
 }
 
 #[test]
-fn a_link_that_an_earlier_task_made_does_not_lend_its_target_to_a_later_one() {
+fn earlier_link_lends_no_target() {
     let bench = Bench::with_tasks(
         "- [ ] 1.1 Create the symlink `link.rs`\n- [ ] 1.2 Extend `link.rs`\n- [ ] 1.3 Write `other.rs`\n",
     );

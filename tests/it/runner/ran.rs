@@ -96,7 +96,7 @@ impl Running {
         }
     }
 
-    /// Returns whether it prints these words on standard output soon.
+    /// Whether it prints these words on standard output soon.
     pub fn prints_soon(&mut self, words: &str) -> bool {
         let deadline = Deadline::after(Duration::from_secs(2));
         loop {

@@ -5,7 +5,7 @@ use super::support::{Bench, CHANGE};
 const LIST: &str = "- [ ] T001 Create it\n  - Verify: `touch armed`\n- [ ] T002 Fill it\n";
 
 #[test]
-fn s1_the_agent_of_a_run_has_only_those_verify_commands_run_that_the_run_began_with() {
+fn s1_runs_keep_their_first_commands() {
     let bench = Bench::new();
     bench.write("specs/001-login/spec.md", "# Login\n");
     bench.write("specs/001-login/tasks.md", LIST);
@@ -38,7 +38,7 @@ fn person(bench: &Bench, text: &str) {
 }
 
 #[test]
-fn s2_a_repository_does_not_take_the_persons_limits_away() {
+fn s2_repository_takes_no_limits_away() {
     let bench = Bench::new();
     bench.agent("true");
     person(&bench, "max-iterations = 3\nmax-runtime = \"300s\"\n");
@@ -53,7 +53,7 @@ fn s2_a_repository_does_not_take_the_persons_limits_away() {
 }
 
 #[test]
-fn s2_a_limit_of_a_repository_counts_only_where_it_is_stricter() {
+fn s2_repository_limits_only_get_stricter() {
     let bench = Bench::new();
     bench.agent("true");
     person(&bench, "max-iterations = 3\n");
@@ -72,7 +72,7 @@ fn s2_a_limit_of_a_repository_counts_only_where_it_is_stricter() {
 }
 
 #[test]
-fn s2_a_repository_turns_no_commits_on_and_does_not_say_when_it_is_done() {
+fn s2_repository_sets_no_commits() {
     let bench = Bench::with_tasks("- [ ] T001 Begin it\n");
     bench.agent("echo 1 > made.txt\necho x '<promise>x</promise>'");
     for (asks, words) in [
@@ -89,7 +89,7 @@ fn s2_a_repository_turns_no_commits_on_and_does_not_say_when_it_is_done() {
 }
 
 #[test]
-fn s2_spool_trust_shows_what_makes_the_loop_looser_and_then_it_counts() {
+fn s2_trust_shows_what_gets_looser() {
     let bench = Bench::new();
     bench.agent("true");
     person(&bench, "max-iterations = 3\n");

@@ -28,7 +28,7 @@ fn hung(bench: &Bench, flags: &str, shown: &str) -> Ran {
 const RETURNED: &str = r#"{"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_x","type":"tool_result","content":"Exit code 137","is_error":true}]},"parent_tool_use_id":null,"session_id":"s"}"#;
 
 #[test]
-fn r1_a_tool_that_hangs_ends_the_iteration_by_its_name() {
+fn r1_hanging_tool_is_named() {
     let bench = Bench::new();
     bench.claude(&format!(
         "if [ $n = 1 ]; then calls Read; {CALLS}; exec sleep 600; fi\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
@@ -47,7 +47,7 @@ fn r1_a_tool_that_hangs_ends_the_iteration_by_its_name() {
 
 /// The real Claude Code ends its own tool when it is asked to end, and prints that the call has failed: it hung all the same.
 #[test]
-fn r1_a_tool_that_comes_back_because_the_program_is_ended_has_hung() {
+fn r1_tool_released_by_ending_hung() {
     let bench = Bench::new();
     bench.claude(&format!(
         "if [ $n = 2 ]; then calls Bash; says '{PROMISE}'; result '{PROMISE}'; exit; fi\n\
@@ -61,7 +61,7 @@ fn r1_a_tool_that_comes_back_because_the_program_is_ended_has_hung() {
 }
 
 #[test]
-fn r1_the_time_limit_of_an_iteration_names_the_tool_as_well() {
+fn r1_time_limit_names_the_tool() {
     let bench = Bench::new();
     bench.claude(&format!("calls Read\n{CALLS}\nexec sleep 600"));
     let ran = hung(&bench, "--iteration-timeout 1h --grace 1s --max-iterations 1", SHOWN);
@@ -69,7 +69,7 @@ fn r1_the_time_limit_of_an_iteration_names_the_tool_as_well() {
 }
 
 #[test]
-fn r1_a_model_that_thinks_has_three_times_as_long_and_no_tool_is_blamed() {
+fn r1_thinking_model_has_triple_time() {
     let bench = Bench::new();
     let gate = bench.gate();
     // The first thinks longer than a tool may be silent, the second longer than that three times.
@@ -95,7 +95,7 @@ fn r1_a_model_that_thinks_has_three_times_as_long_and_no_tool_is_blamed() {
 }
 
 #[test]
-fn r1_each_program_whose_output_shows_a_call_before_its_end_has_its_tool_named() {
+fn r1_shown_calls_name_their_tool() {
     hear_all_signals();
     // The recordings up to the first call that has begun, and then silence. opencode shows a call only once it has ended.
     for (name, version, begun, tool) in [

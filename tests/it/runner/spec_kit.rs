@@ -28,7 +28,7 @@ fn ralph<'a>(bench: &'a Bench, arguments: &str) -> super::support::Call<'a> {
 }
 
 #[test]
-fn a_specification_with_nothing_to_judge_is_refused_when_a_review_is_asked_for() {
+fn empty_specification_is_refused_for_review() {
     let bench = feature();
     let ran = ralph(&bench, "--review --review-harness codex").run().with_code(2);
     let said =
@@ -38,7 +38,7 @@ fn a_specification_with_nothing_to_judge_is_refused_when_a_review_is_asked_for()
 }
 
 #[test]
-fn open_checklists_refuse_the_start_until_a_person_says_otherwise() {
+fn open_checklists_refuse_the_start() {
     let bench = feature();
     bench.write(format!("{FEATURE}/checklists/ux.md"), "- [x] CHK001 Done\n- [ ] CHK002 Open\n");
     let ran = ralph(&bench, "").run().with_code(2);
@@ -63,7 +63,7 @@ fn open_checklists_refuse_the_start_until_a_person_says_otherwise() {
 }
 
 #[test]
-fn the_mandatory_hooks_are_told_to_the_agent_and_what_nobody_saw_is_a_caveat() {
+fn mandatory_hooks_reach_the_agent() {
     let bench = feature();
     bench.write(".specify/extensions.yml", HOOKS);
     let plan = ralph(&bench, "--dry-run").run().with_code(0);
@@ -85,7 +85,7 @@ fn the_mandatory_hooks_are_told_to_the_agent_and_what_nobody_saw_is_a_caveat() {
 }
 
 #[test]
-fn where_spec_kit_asks_for_nothing_nothing_is_said() {
+fn silent_spec_kit_adds_nothing() {
     let bench = feature();
     bench.write(format!("{FEATURE}/checklists/ux.md"), "- [x] CHK001 Done\n");
     let ran = ralph(&bench, "--strict").run().with_code(0);

@@ -80,7 +80,7 @@ const LIMITS: &str = "--iteration-timeout 1h --idle-timeout 1h --max-runtime 1h 
 const STOPPED: Duration = Duration::from_hours(2);
 
 #[test]
-fn ctrl_z_stops_the_agent_with_its_runner_and_no_limit_counts_it() {
+fn ctrl_z_stops_agent_and_runner() {
     let bench = Bench::new();
     let gate = bench.gate();
     bench.agent(&format!(
@@ -130,7 +130,7 @@ fn ctrl_z_stops_the_agent_with_its_runner_and_no_limit_counts_it() {
 }
 
 #[test]
-fn a_check_stands_still_with_its_runner_and_has_its_whole_limit_after_that() {
+fn check_keeps_its_limit_over_standstill() {
     let bench = Bench::new();
     let gate = bench.gate();
     bench.agent(&says(PROMISE));
@@ -162,7 +162,7 @@ fn stopped(bench: &Bench) -> (Running, crate::support::witness::Witness) {
 }
 
 #[test]
-fn a_stopped_runner_that_is_killed_leaves_nothing_alive_and_nothing_stopped() {
+fn stopped_runner_killed_leaves_nothing() {
     let bench = Bench::new();
     let (running, witness) = stopped(&bench);
     running.signal(Signal::KILL);
@@ -171,7 +171,7 @@ fn a_stopped_runner_that_is_killed_leaves_nothing_alive_and_nothing_stopped() {
 }
 
 #[test]
-fn a_stopped_runner_hears_spool_stop_and_asks_its_agent_to_end() {
+fn stopped_runner_hears_spool_stop() {
     let bench = Bench::new();
     let witness = Bench::witness();
     bench.agent(&format!(
@@ -194,7 +194,7 @@ fn a_stopped_runner_hears_spool_stop_and_asks_its_agent_to_end() {
 }
 
 #[test]
-fn a_stopped_runner_whose_terminal_is_closed_ends_with_its_agent() {
+fn stopped_runner_ends_with_its_terminal() {
     let bench = Bench::new();
     let (running, witness) = stopped(&bench);
     // As the system does it.

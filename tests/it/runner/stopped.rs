@@ -73,7 +73,7 @@ fn continues(call: &Call<'_>, bench: &Bench, before: &Ran) -> Ran {
 }
 
 #[test]
-fn after_ctrl_c_what_the_agent_did_is_judged_as_in_one_run() {
+fn ctrl_c_work_is_judged() {
     for bench in benches() {
         let before = stopped(&bench, |running| running.signal(Signal::INT)).with_code(130);
         continues(&bench.ralph(""), &bench, &before);
@@ -81,7 +81,7 @@ fn after_ctrl_c_what_the_agent_did_is_judged_as_in_one_run() {
 }
 
 #[test]
-fn after_sigterm_and_a_closed_terminal_it_is_judged_too() {
+fn sigterm_and_hangup_work_is_judged() {
     for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129)] {
         for bench in benches() {
             let before = stopped(&bench, |running| running.signal(signal)).with_code(code);
@@ -91,7 +91,7 @@ fn after_sigterm_and_a_closed_terminal_it_is_judged_too() {
 }
 
 #[test]
-fn after_spool_stop_it_is_judged_too() {
+fn spool_stop_work_is_judged() {
     for bench in benches() {
         let stop = format!("stop --change {CHANGE}");
         let before = stopped(&bench, |_| _ = bench.spool(&stop).run().with_code(0)).with_code(130);
@@ -100,7 +100,7 @@ fn after_spool_stop_it_is_judged_too() {
 }
 
 #[test]
-fn after_a_usage_limit_it_is_judged_too() {
+fn usage_limit_work_is_judged() {
     for bench in benches() {
         agent(&bench, "limit $(($(date +%s) + 7200))");
         let before = bench.ralph("").run().with_code(13);
@@ -109,7 +109,7 @@ fn after_a_usage_limit_it_is_judged_too() {
 }
 
 #[test]
-fn after_a_limit_of_the_loop_it_is_judged_too() {
+fn loop_limit_work_is_judged() {
     let limits = [
         ("--max-runtime 1h", "says 'half done'; exec sleep 600", 7),
         ("--max-iterations 2", "", 3),
@@ -136,7 +136,7 @@ fn after_a_limit_of_the_loop_it_is_judged_too() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn after_a_full_disk_it_is_judged_too() {
+fn full_disk_work_is_judged() {
     for bench in benches() {
         let Some(disk) = super::full_disk::SmallDisk::of(&bench) else { return };
         agent(&bench, "read -r _ < \"$DESK/gate\"");
@@ -153,7 +153,7 @@ fn after_a_full_disk_it_is_judged_too() {
 }
 
 #[test]
-fn what_a_person_did_after_the_stop_is_theirs() {
+fn work_after_the_stop_is_personal() {
     for bench in benches() {
         let list = in_change("tasks.md");
         bench.write("check.sh", "exit 1\n");
@@ -181,7 +181,7 @@ fn what_a_person_did_after_the_stop_is_theirs() {
 }
 
 #[test]
-fn a_command_that_the_agent_made_weaker_before_the_stop_does_not_hold() {
+fn weakened_command_does_not_hold() {
     for bench in benches() {
         let list = in_change("tasks.md");
         agent(&bench, &format!("sed -i 's/-e proof/-e d.rs/' {list}\n{AT_THE_GATE}"));
@@ -198,7 +198,7 @@ fn a_command_that_the_agent_made_weaker_before_the_stop_does_not_hold() {
 }
 
 #[test]
-fn a_kill_after_the_loop_has_continued_makes_no_tick_a_persons() {
+fn kill_makes_no_tick_personal() {
     for bench in benches() {
         stopped(&bench, |running| running.signal(Signal::INT)).with_code(130);
         fs::remove_file(bench.beside("desk/gate")).unwrap();

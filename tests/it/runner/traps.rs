@@ -20,7 +20,7 @@ fn works_then_promises() -> String {
 // The agent program fails.
 
 #[test]
-fn an_agent_that_exits_1_is_recorded_and_the_loop_goes_on() {
+fn exit_1_is_recorded_and_passed() {
     let bench = Bench::new();
     bench.agent(&format!("if [ $n = 1 ]; then echo 'it broke' >&2; exit 1; fi\n{}", says(PROMISE)));
     bench.ralph("").run().with_code(0).says("failed: `agent` left with exit code 1: it broke");
@@ -32,7 +32,7 @@ fn an_agent_that_exits_1_is_recorded_and_the_loop_goes_on() {
 }
 
 #[test]
-fn an_agent_that_was_killed_is_recorded_and_the_loop_goes_on() {
+fn killed_agent_is_recorded_and_passed() {
     let bench = Bench::new();
     bench.agent(&format!("if [ $n = 1 ]; then kill -KILL $$; fi\n{}", says(PROMISE)));
     bench.ralph("").run().with_code(0);
@@ -42,7 +42,7 @@ fn an_agent_that_was_killed_is_recorded_and_the_loop_goes_on() {
 }
 
 #[test]
-fn a_promise_from_an_agent_that_exits_1_is_not_believed() {
+fn exit_1_promise_is_not_believed() {
     let bench = Bench::new();
     bench.agent(&format!("{}\nif [ $n = 1 ]; then exit 1; fi", says(PROMISE)));
     bench.ralph("").run().with_code(0);
@@ -51,7 +51,7 @@ fn a_promise_from_an_agent_that_exits_1_is_not_believed() {
 }
 
 #[test]
-fn an_agent_over_its_time_is_recorded_and_the_loop_goes_on() {
+fn overdue_agent_is_recorded_and_passed() {
     let bench = Bench::new();
     bench.agent(&format!(
         "if [ $n = 1 ]; then git commit -q --allow-empty -m made; echo made; exec sleep 600; fi\n{}",
@@ -72,7 +72,7 @@ fn an_agent_over_its_time_is_recorded_and_the_loop_goes_on() {
 }
 
 #[test]
-fn a_silent_agent_is_cut_short_and_one_that_talks_is_not() {
+fn silent_agents_are_cut_short() {
     let bench = Bench::new();
     let gate = bench.gate();
     bench.agent(&format!(
@@ -100,7 +100,7 @@ fn a_silent_agent_is_cut_short_and_one_that_talks_is_not() {
 // Processes that stay behind.
 
 #[test]
-fn grandchildren_that_hold_the_pipe_do_not_hold_up_the_loop() {
+fn grandchildren_holding_pipes_stop_nothing() {
     let bench = Bench::new();
     let witness = Bench::witness();
     let own_session = if has_setsid() { "setsid" } else { "" };
@@ -123,7 +123,7 @@ fn grandchildren_that_hold_the_pipe_do_not_hold_up_the_loop() {
 }
 
 #[test]
-fn what_an_agent_leaves_running_is_ended_with_it_and_its_answer_counts() {
+fn leftovers_end_and_answers_count() {
     let bench = Bench::new();
     let witness = Bench::witness();
     bench.agent(&format!(
@@ -138,7 +138,7 @@ fn what_an_agent_leaves_running_is_ended_with_it_and_its_answer_counts() {
 }
 
 #[test]
-fn ctrl_c_ends_the_agent_and_all_that_it_started() {
+fn ctrl_c_ends_agent_and_children() {
     let bench = Bench::new();
     let witness = Bench::witness();
     bench.agent(&witness.stubborn());
@@ -150,7 +150,7 @@ fn ctrl_c_ends_the_agent_and_all_that_it_started() {
 }
 
 #[test]
-fn a_second_ctrl_c_does_not_wait_for_the_grace() {
+fn second_ctrl_c_skips_the_grace() {
     let bench = Bench::new();
     let witness = Bench::witness();
     bench.agent(&format!(
@@ -168,7 +168,7 @@ fn a_second_ctrl_c_does_not_wait_for_the_grace() {
 }
 
 #[test]
-fn an_agent_that_never_leaves_after_its_result_has_succeeded() {
+fn agent_lingering_after_result_succeeded() {
     let bench = Bench::new();
     let witness = Bench::witness();
     bench.claude(&format!(
@@ -185,7 +185,7 @@ fn an_agent_that_never_leaves_after_its_result_has_succeeded() {
 // What counts as made in this iteration.
 
 #[test]
-fn a_commit_before_the_loop_in_the_same_second_is_not_the_loops() {
+fn commit_in_same_second_is_earlier() {
     let bench = Bench::new();
     bench.agent(&works_then_promises());
     bench.commit("a person's own, just now");
@@ -196,7 +196,7 @@ fn a_commit_before_the_loop_in_the_same_second_is_not_the_loops() {
 }
 
 #[test]
-fn a_person_who_switches_branches_makes_no_commit() {
+fn switching_branches_makes_no_commit() {
     let bench = Bench::new();
     bench.git(&["checkout", "--quiet", "-b", "other"]);
     bench.write("other.txt", "1");
@@ -213,7 +213,7 @@ fn a_person_who_switches_branches_makes_no_commit() {
 }
 
 #[test]
-fn without_a_repository_there_are_no_commits_and_no_stall() {
+fn without_repository_no_commits_or_stall() {
     let bench = Bench::folder();
     bench.agent(&format!("echo $n > made.txt\nif [ $n = 3 ]; then {}; fi", says(PROMISE)));
     bench.ralph("--stall-threshold 1").run().with_code(0);
@@ -222,7 +222,7 @@ fn without_a_repository_there_are_no_commits_and_no_stall() {
 }
 
 #[test]
-fn min_iterations_counts_this_run_and_not_all_that_ever_were() {
+fn min_iterations_counts_this_run() {
     let bench = Bench::new();
     bench.agent(&says(PROMISE));
     bench.ralph("--min-iterations 2").run().with_code(0);
@@ -252,7 +252,7 @@ fn the_maximum_reached_is_no_success() {
 }
 
 #[test]
-fn the_loops_own_files_are_no_progress() {
+fn own_loop_files_are_no_progress() {
     let bench = Bench::new();
     // Its state changes with every iteration; an agent that touches its notes on the loop does no work.
     bench.agent(&format!("echo on it\necho $n >> {}", in_state("logs/mine.log")));
@@ -273,7 +273,7 @@ fn ignored_files_are_no_progress_either() {
 }
 
 #[test]
-fn d2_work_in_a_folder_of_any_name_is_progress_and_is_committed() {
+fn d2_any_folder_name_is_progress() {
     let bench = Bench::new();
     bench.agent("mkdir -p src/target node_modules/own\necho $n > src/target/a.txt\necho $n > node_modules/own/b.txt");
     bench.ralph("--no-progress 2 --max-iterations 4 --commit").run().with_code(3);
@@ -285,7 +285,7 @@ fn d2_work_in_a_folder_of_any_name_is_progress_and_is_committed() {
 }
 
 #[test]
-fn d2_the_mode_of_a_file_is_work_and_is_committed() {
+fn d2_file_modes_are_work() {
     let bench = Bench::new();
     bench.write("run.sh", "true\n");
     bench.commit("a script");
@@ -296,7 +296,7 @@ fn d2_the_mode_of_a_file_is_work_and_is_committed() {
 }
 
 #[test]
-fn d2_a_tracked_file_is_work_though_its_folder_is_ignored() {
+fn d2_tracked_ignored_file_is_work() {
     let bench = Bench::new();
     bench.write(".gitignore", "out/\n");
     bench.write("out/kept.txt", "0");
@@ -320,7 +320,7 @@ fn allow_all_reaches_the_default_harness() {
 }
 
 #[test]
-fn commit_takes_what_the_agent_changed_and_nothing_else() {
+fn commit_takes_only_agent_changes() {
     let bench = Bench::new();
     bench.write(".gitignore", ".env\n");
     bench.commit("ignore");
@@ -351,7 +351,7 @@ fn commit_takes_what_the_agent_changed_and_nothing_else() {
 }
 
 #[test]
-fn commit_takes_files_that_are_gone_or_moved() {
+fn commit_takes_gone_and_moved_files() {
     let bench = Bench::new();
     for name in ["gone.txt", "moved.txt", "stays.txt"] {
         bench.write(name, name);
@@ -376,7 +376,7 @@ fn commit_takes_files_that_are_gone_or_moved() {
 }
 
 #[test]
-fn commit_makes_the_first_commit_of_a_repository_too() {
+fn commit_starts_a_repository() {
     let bench = Bench::folder();
     bench.git(&["init", "--quiet"]);
     bench.git(&["config", "user.name", "Somebody"]);
@@ -388,7 +388,7 @@ fn commit_makes_the_first_commit_of_a_repository_too() {
 }
 
 #[test]
-fn a_commit_that_git_refuses_is_told_and_the_loop_goes_on() {
+fn refused_commit_is_told_and_passed() {
     let bench = Bench::new();
     let hook = bench.root.join(".git/hooks/pre-commit");
     fs::create_dir_all(hook.parent().unwrap()).unwrap();
@@ -412,7 +412,7 @@ fn without_commit_the_runner_commits_nothing() {
 // What the agent's output means.
 
 #[test]
-fn an_agent_that_quotes_a_rate_limit_is_not_waited_for() {
+fn quoted_rate_limit_is_no_wait() {
     let words = "Error 429: rate limit exceeded. You have hit your usage limit, resets 11pm. overloaded_error";
     let bench = Bench::new();
     bench.agent(&format!("echo '{words}'; echo '{words}' >&2\n{}", works_then_promises()));
@@ -428,7 +428,7 @@ fn an_agent_that_quotes_a_rate_limit_is_not_waited_for() {
 }
 
 #[test]
-fn tokens_are_counted_once_a_message_and_not_once_a_line() {
+fn tokens_count_once_a_message() {
     let bench = Bench::new();
     // Three lines carry the figures of one message; the sum over lines would be more than twice the truth.
     bench.claude(&format!(
@@ -440,7 +440,7 @@ fn tokens_are_counted_once_a_message_and_not_once_a_line() {
 }
 
 #[test]
-fn a_promise_in_the_output_of_a_tool_is_not_the_agents() {
+fn tool_output_promises_nothing() {
     let bench = Bench::new();
     bench.claude(&format!(
         "calls Bash 'cat notes: {PROMISE}'\n\
@@ -451,7 +451,7 @@ fn a_promise_in_the_output_of_a_tool_is_not_the_agents() {
 }
 
 #[test]
-fn a_promise_before_the_last_tool_call_is_not_the_last_word() {
+fn promise_before_last_call_is_early() {
     let bench = Bench::new();
     bench.claude(&format!(
         "says 'I will say {PROMISE} when I am through.'\ncalls Bash\n\
@@ -462,7 +462,7 @@ fn a_promise_before_the_last_tool_call_is_not_the_last_word() {
 }
 
 #[test]
-fn a_prompt_that_is_echoed_is_not_an_answer() {
+fn echoed_prompt_is_no_answer() {
     let bench = Bench::new();
     bench.agent(&format!(
         "cat \"$DESK/prompt-$n\"\nif [ $n = 3 ]; then {}; fi\necho 1 > made-$n",
@@ -473,7 +473,7 @@ fn a_prompt_that_is_echoed_is_not_an_answer() {
 }
 
 #[test]
-fn a_prompt_that_is_echoed_line_by_line_is_not_an_answer_either() {
+fn line_echoed_prompt_is_no_answer() {
     let bench = Bench::new();
     bench.agent(&format!(
         "sed 's/^/  /' \"$DESK/prompt-$n\"\nif [ $n = 3 ]; then {}; fi\necho 1 > made-$n",
@@ -484,7 +484,7 @@ fn a_prompt_that_is_echoed_line_by_line_is_not_an_answer_either() {
 }
 
 #[test]
-fn a_promise_that_the_person_shows_in_the_prompt_can_still_be_kept() {
+fn promise_shown_in_prompt_can_count() {
     let bench = Bench::new();
     bench.agent(&says(PROMISE));
     let call = bench.spool(&format!("ralph --change {CHANGE} --harness-command agent"));
@@ -493,14 +493,14 @@ fn a_promise_that_the_person_shows_in_the_prompt_can_still_be_kept() {
 }
 
 #[test]
-fn a_promise_on_standard_error_is_not_an_answer() {
+fn standard_error_is_no_answer() {
     let bench = Bench::new();
     bench.agent(&format!("echo $n > made.txt\n{} >&2", says(PROMISE)));
     bench.ralph("--max-iterations 2").run().with_code(3);
 }
 
 #[test]
-fn a_promise_counts_however_the_output_ends() {
+fn promise_counts_however_output_ends() {
     for script in [
         format!("printf '%s' '{PROMISE}'"),
         format!("printf '%s\\r\\n' '{PROMISE}'"),
@@ -516,7 +516,7 @@ fn a_promise_counts_however_the_output_ends() {
 }
 
 #[test]
-fn a_promise_of_an_earlier_iteration_does_not_count_for_a_later_one() {
+fn earlier_iteration_promise_is_over() {
     let bench = Bench::new();
     bench.agent(&format!(
         "echo $n > made.txt\nif [ $n = 1 ]; then {promise}; fi\n\
@@ -528,7 +528,7 @@ fn a_promise_of_an_earlier_iteration_does_not_count_for_a_later_one() {
 }
 
 #[test]
-fn a_promise_of_an_earlier_run_does_not_end_the_new_one() {
+fn earlier_run_promise_is_over() {
     let bench = Bench::new();
     bench.agent(&says(PROMISE));
     bench.ralph("").run().with_code(0);
@@ -550,7 +550,7 @@ fn a_bare_complete_is_no_promise() {
 }
 
 #[test]
-fn a_promise_without_any_work_is_refused_where_work_can_be_seen() {
+fn promise_without_work_is_refused() {
     let bench = Bench::new();
     bench.claude(&format!(
         "if [ $n = 2 ]; then calls Bash; fi\nsays '{PROMISE}'\nresult '{PROMISE}'"
@@ -563,7 +563,7 @@ fn a_promise_without_any_work_is_refused_where_work_can_be_seen() {
 // The task list.
 
 #[test]
-fn a_promise_with_tasks_open_is_refused() {
+fn promise_with_open_tasks_is_refused() {
     let bench = Bench::with_tasks("- [x] 1.1 Made\n- [ ] 1.2 Make it\n- [ ] 1.10 Make more\n");
     bench.agent(&format!("echo $n > made.txt\n{}", says(PROMISE)));
     let ran = bench.ralph("--max-iterations 2").run().with_code(3);
@@ -574,7 +574,7 @@ fn a_promise_with_tasks_open_is_refused() {
 }
 
 #[test]
-fn an_empty_list_is_not_a_finished_one() {
+fn empty_list_is_not_finished() {
     let agent = format!("echo $n > made.txt\n{}", says(PROMISE));
     for list in ["", " \n", "# Tasks\n", "```\n- [x] 1.1 An example\n```\n"] {
         let bench = Bench::with_tasks(list);
@@ -584,7 +584,7 @@ fn an_empty_list_is_not_a_finished_one() {
 }
 
 #[test]
-fn lists_that_no_loop_goes_by_are_named() {
+fn unused_lists_are_named() {
     let bench = Bench::with_tasks("- [x] 1.1 Made\n");
     bench.agent(&says(PROMISE));
     let change = bench.path(&in_change(""));
@@ -639,7 +639,7 @@ fn other_lists_have_many_forms() {
 }
 
 #[test]
-fn a_list_made_meanwhile_is_named_at_the_end() {
+fn new_list_is_named_at_end() {
     for (flags, code) in [("", 0), ("--strict", 11)] {
         let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
         bench.agent(&format!(
@@ -653,7 +653,7 @@ fn a_list_made_meanwhile_is_named_at_the_end() {
 }
 
 #[test]
-fn only_its_own_schema_names_a_list() {
+fn only_a_schema_names_its_list() {
     let bench = Bench::with_tasks("- [x] 1.1 Made\n");
     bench.agent(&says(PROMISE));
     let change = bench.path(&in_change(""));
@@ -686,7 +686,7 @@ fn only_its_own_schema_names_a_list() {
 }
 
 #[test]
-fn a_list_that_is_taken_away_is_not_a_finished_one() {
+fn removed_list_is_not_finished() {
     let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
     bench.agent(&format!("rm -f {}\necho $n > made.txt\n{}", in_change("tasks.md"), says(PROMISE)));
     bench.ralph("--max-iterations 2").run().with_code(3);
@@ -705,7 +705,7 @@ fn a_large_x_is_a_tick() {
 }
 
 #[test]
-fn a_list_that_gets_shorter_instead_of_done_is_not_believed() {
+fn shortened_list_is_not_believed() {
     let bench = Bench::with_tasks("- [x] 1.1 Made\n- [ ] 1.2 Make it\n- [ ] 1.3 Try it\n");
     bench.agent(&format!(
         "if [ $n = 1 ]; then echo '- [x] 1.1 Made' > {path}; exit; fi\n\
@@ -722,7 +722,7 @@ fn a_list_that_gets_shorter_instead_of_done_is_not_believed() {
 // Arguments.
 
 #[test]
-fn nothing_of_a_prompt_is_run_or_lost() {
+fn prompts_are_neither_run_nor_lost() {
     let odd = "it's \"quoted\" $(touch run) `touch run` $HOME $& \\n * --max-iterations=3 -- end\n---\nsecond";
     for (harness, place) in [("agent", "input"), ("agent {prompt}", "argument")] {
         let bench = Bench::new();
@@ -740,7 +740,7 @@ fn nothing_of_a_prompt_is_run_or_lost() {
 }
 
 #[test]
-fn a_limit_in_any_form_is_a_limit() {
+fn any_form_of_limit_counts() {
     let bench = Bench::new();
     bench.agent("echo $n > made.txt");
     for (form, runs) in [("--max-iterations=3", 3), ("--max-iterations 08", 8)] {

@@ -54,7 +54,7 @@ fn is_kept_and_named(bench: &Bench) -> String {
 }
 
 #[test]
-fn a_try_that_its_time_limit_cut_short_is_kept_and_named_until_one_comes_to_its_end() {
+fn timed_out_tries_are_kept() {
     let bench = Bench::new();
     first_run(&bench, SAYS_SO_AND_STAYS);
     let ran = cut_short(&bench, "--iteration-timeout 1h").with_code(0);
@@ -70,7 +70,7 @@ fn a_try_that_its_time_limit_cut_short_is_kept_and_named_until_one_comes_to_its_
 }
 
 #[test]
-fn a_try_whose_agent_program_crashed_is_kept_and_named_once_for_all_that_follow() {
+fn crashed_tries_are_kept_once() {
     let bench = Bench::new();
     first_run(&bench, "exit 7; elif [ $n -lt 4 ]; then exit 7");
     let ran = bench.ralph("").run().with_code(0);
@@ -85,7 +85,7 @@ fn a_try_whose_agent_program_crashed_is_kept_and_named_once_for_all_that_follow(
 }
 
 #[test]
-fn a_try_that_a_usage_limit_ended_is_kept_and_named_after_the_wait() {
+fn usage_limited_tries_are_kept() {
     let bench = Bench::new();
     bench.claude(&format!(
         "if [ $n = 1 ]; then echo half > half.txt; limit $(($(date +%s) + 1)); fi\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
@@ -101,7 +101,7 @@ fn a_try_that_a_usage_limit_ended_is_kept_and_named_after_the_wait() {
 }
 
 #[test]
-fn a_try_in_which_a_limit_ended_the_loop_is_kept_and_the_next_loop_names_it() {
+fn tries_at_loop_limits_are_kept() {
     let limits = [
         "--max-runtime 1h",
         "--iteration-timeout 1h --max-iterations 1",
@@ -124,7 +124,7 @@ fn a_try_in_which_a_limit_ended_the_loop_is_kept_and_the_next_loop_names_it() {
 }
 
 #[test]
-fn a_try_that_a_person_interrupted_is_kept_and_the_next_loop_names_it() {
+fn interrupted_tries_are_kept() {
     let bench = Bench::new();
     let witness = Bench::witness();
     first_run(&bench, &format!("{}echo ready >&9; sleep 600", witness.held()));
@@ -146,7 +146,7 @@ fn a_try_that_a_person_interrupted_is_kept_and_the_next_loop_names_it() {
 }
 
 #[test]
-fn a_try_whose_runner_was_killed_is_kept_by_the_next_one_and_named() {
+fn killed_tries_are_kept() {
     let bench = Bench::new();
     let witness = Bench::witness();
     first_run(&bench, &format!("{}echo ready >&9; sleep 600", witness.held()));
@@ -160,7 +160,7 @@ fn a_try_whose_runner_was_killed_is_kept_by_the_next_one_and_named() {
 }
 
 #[test]
-fn what_the_runner_has_committed_and_what_came_to_its_own_end_is_not_kept_as_well() {
+fn committed_and_finished_tries_stay_unkept() {
     let bench = Bench::new();
     first_run(&bench, SAYS_SO_AND_STAYS);
     cut_short(&bench, "--commit --iteration-timeout 1h").with_code(0);
@@ -175,7 +175,7 @@ fn what_the_runner_has_committed_and_what_came_to_its_own_end_is_not_kept_as_wel
 }
 
 #[test]
-fn without_git_nothing_is_kept_and_nothing_is_said_of_it() {
+fn without_git_nothing_is_kept() {
     let bench = Bench::folder();
     bench.agent(&format!("if [ $n = 1 ]; then echo new > new.txt; exit 7; fi\n{}", says(PROMISE)));
     let ran = bench.ralph("").run().with_code(0);
@@ -184,7 +184,7 @@ fn without_git_nothing_is_kept_and_nothing_is_said_of_it() {
 }
 
 #[test]
-fn a_git_that_cannot_keep_it_is_named_and_the_loop_continues() {
+fn failing_git_is_named_and_passed() {
     let bench = Bench::new();
     first_run(&bench, &format!("git update-ref refs/ralph/{CHANGE} HEAD; exit 7"));
     let ran = bench.ralph("").run().with_code(0);
@@ -202,7 +202,7 @@ fn left_in_git(bench: &Bench) -> Vec<String> {
 }
 
 #[test]
-fn what_a_runner_that_was_killed_in_a_commit_left_in_gits_folder_is_removed_by_the_next_one() {
+fn next_runner_clears_git_leftovers() {
     use std::os::unix::fs::PermissionsExt;
     let bench = Bench::new();
     bench.agent(&format!("echo $n > made.txt\n{}", says("On it.")));

@@ -25,7 +25,7 @@ fn waited(bench: &Bench, flags: &str, waits: &[&str]) -> Ran {
 }
 
 #[test]
-fn a_usage_limit_is_waited_for_and_is_no_iteration() {
+fn usage_limit_is_no_iteration() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 2))");
     let ran = waited(&bench, "--max-iterations 1 --max-limit-wait 0", &[""]).with_code(0);
@@ -41,7 +41,7 @@ fn a_usage_limit_is_waited_for_and_is_no_iteration() {
 }
 
 #[test]
-fn a_usage_limit_says_where_it_stands_and_ends_on_a_signal() {
+fn usage_limit_wait_shows_and_stops() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 7200))");
     let mut running = bench.ralph("--max-limit-wait 0").start();
@@ -64,7 +64,7 @@ fn a_usage_limit_says_where_it_stands_and_ends_on_a_signal() {
 }
 
 #[test]
-fn spool_stop_ends_the_wait_for_a_usage_limit() {
+fn stop_ends_a_usage_limit_wait() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 7200))");
     let mut running = bench.ralph("--max-limit-wait 0").start();
@@ -75,7 +75,7 @@ fn spool_stop_ends_the_wait_for_a_usage_limit() {
 }
 
 #[test]
-fn a_usage_limit_is_not_waited_for_longer_than_the_loop_may_take() {
+fn wait_stays_within_loop_limits() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 7200))");
     waited(&bench, "--max-runtime 1h --max-limit-wait 0", &[""]).with_code(7);
@@ -84,7 +84,7 @@ fn a_usage_limit_is_not_waited_for_longer_than_the_loop_may_take() {
 }
 
 #[test]
-fn a_usage_limit_is_no_failure_however_often_it_comes() {
+fn repeated_usage_limits_are_no_failure() {
     let bench = Bench::new();
     bench.claude(&format!(
         "if [ $n -lt 3 ]; then limit 1000; fi\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
@@ -96,7 +96,7 @@ fn a_usage_limit_is_no_failure_however_often_it_comes() {
 }
 
 #[test]
-fn a_usage_limit_that_is_lifted_too_late_ends_the_loop_and_says_when_that_is() {
+fn late_usage_limit_ends_the_loop() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 7200))");
     let ran = bench.ralph("--max-limit-wait 30m").run().with_code(13);
@@ -109,7 +109,7 @@ fn a_usage_limit_that_is_lifted_too_late_ends_the_loop_and_says_when_that_is() {
 }
 
 #[test]
-fn nobody_waits_for_a_usage_limit_without_being_asked_and_the_next_run_goes_on() {
+fn nobody_waits_unasked() {
     let bench = Bench::new();
     bench.claude(&format!(
         "case $n in 1) calls Bash; echo 1 > made.txt; result 'On it.'; exit ;; 2) limit $(($(date +%s) + 7200)) ;; esac\n\
@@ -125,7 +125,7 @@ fn nobody_waits_for_a_usage_limit_without_being_asked_and_the_next_run_goes_on()
 }
 
 #[test]
-fn on_a_terminal_a_person_confirms_the_wait_for_a_usage_limit() {
+fn person_confirms_a_usage_limit_wait() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 2))");
     let Some(mut running) = bench.ralph("").on_a_terminal() else { return };
@@ -140,7 +140,7 @@ fn on_a_terminal_a_person_confirms_the_wait_for_a_usage_limit() {
 }
 
 #[test]
-fn waits_in_a_row_for_a_usage_limit_are_added_up() {
+fn waits_in_a_row_add_up() {
     let bench = Bench::new();
     // A time that is over already: it is tried again after 5 s, then after 10 s.
     bench.claude("limit 1000");
@@ -150,7 +150,7 @@ fn waits_in_a_row_for_a_usage_limit_are_added_up() {
 }
 
 #[test]
-fn what_a_run_used_before_its_limit_counts_and_nobody_waits_for_a_budget_that_is_used_up() {
+fn used_budget_allows_no_wait() {
     let bench = Bench::new();
     // The client reports no tokens for a run that ended at its limit, but for each of its messages.
     bench.claude("calls Bash\ncalls Bash\nlimit $(($(date +%s) + 7200))");
@@ -163,7 +163,7 @@ fn what_a_run_used_before_its_limit_counts_and_nobody_waits_for_a_budget_that_is
 }
 
 #[test]
-fn a_warning_that_the_limit_is_near_stops_nothing() {
+fn near_limit_warning_stops_nothing() {
     let bench = Bench::new();
     bench.claude(&format!(
         "printf '{{\"type\":\"rate_limit_event\",\"rate_limit_info\":{{\"status\":\"allowed_warning\",\"utilization\":0.95,\"resetsAt\":99999999999}}}}\\n'\n\

@@ -12,7 +12,7 @@ fn bench(ignored: &str) -> Bench {
 }
 
 #[test]
-fn commits_there_are_progress_and_both_lists_named() {
+fn progress_there_counts_and_lists_show() {
     for (place, ignored) in [("trees/w", "trees/\n"), ("trees/w", ""), ("../beside", "")] {
         let bench = bench(ignored);
         let list = in_change("tasks.md");
@@ -30,7 +30,7 @@ fn commits_there_are_progress_and_both_lists_named() {
 }
 
 #[test]
-fn a_work_tree_of_somebody_else_counts_nothing() {
+fn foreign_work_tree_counts_nothing() {
     let bench = bench("");
     bench.git(&["worktree", "add", "--quiet", "../theirs"]);
     bench.agent("cd ../theirs && git commit --quiet --allow-empty -m $n");

@@ -99,7 +99,7 @@ fn history(root: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn sigkill_at_any_moment_leaves_files_that_load_and_the_next_start_records_the_iteration() {
+fn sigkill_leaves_loadable_files() {
     let (_scratch, root) = project();
     let document = root.join(".claude/loop-state.json");
     let mut before = 0;
@@ -132,7 +132,7 @@ fn sigkill_at_any_moment_leaves_files_that_load_and_the_next_start_records_the_i
 }
 
 #[test]
-fn a_lock_of_a_dead_process_is_taken_over() {
+fn dead_lock_is_taken_over() {
     let (_scratch, root) = project();
     let child = runner(&root);
     let pid = child.id();
@@ -171,7 +171,7 @@ fn stopped_while_running(root: &Path, mut books: StateFiles, arguments: &[&str])
 }
 
 #[test]
-fn spool_stop_asks_the_only_runner_waits_and_says_what_it_saw() {
+fn stop_asks_the_only_runner() {
     let (_scratch, root) = project();
     let below = root.join("src/deep");
     fs::create_dir_all(&below).unwrap();
@@ -189,7 +189,7 @@ fn spool_stop_asks_the_only_runner_waits_and_says_what_it_saw() {
 }
 
 #[test]
-fn spool_stop_says_when_the_runner_does_not_leave() {
+fn stop_names_a_runner_that_stays() {
     let (_scratch, root) = project();
     let books = open(&root);
     let said = refused(&spool(&root, &["stop", "--wait", "1"]));
@@ -203,7 +203,7 @@ fn spool_stop_says_when_the_runner_does_not_leave() {
 }
 
 #[test]
-fn spool_stop_without_a_runner_says_so() {
+fn stop_without_runner_says_so() {
     let (_scratch, root) = project();
     let said = refused(&spool(&root, &["stop"]));
     assert!(

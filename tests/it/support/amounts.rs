@@ -2,7 +2,7 @@
 
 use ralph_speckit::world;
 
-/// Returns `few`, or `all` where the run is thorough.
+/// `few`, or `all` in a thorough run.
 pub fn few_or_all<T>(few: T, all: T) -> T {
     if world::variable("RALPH_TEST_THOROUGH").is_some() { all } else { few }
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::left_out::left_out;
 
-/// Returns how many instructions a program takes with this on its standard input; `None` and says so, without valgrind.
+/// How many instructions a program takes with this on its standard input; `None` and says so, without valgrind.
 pub fn instructions(program: &Command, input: &[u8]) -> Option<u64> {
     let path = ralph_speckit::world::raw_variable("PATH")?;
     let mut folders = std::env::split_paths(&path);

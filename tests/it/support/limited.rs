@@ -21,7 +21,7 @@ pub trait Limited {
     /// What there is in the end.
     type End;
 
-    /// Returns what there is in the end.
+    /// What there is in the end.
     fn finish(self) -> Self::End;
 }
 
@@ -53,7 +53,7 @@ impl Limited for Child {
 
 /// A program that runs, and of which only the end matters.
 pub trait Ended {
-    /// Returns how it ended; the test fails when that takes longer than `PATIENCE`.
+    /// How it ended. The test fails after `PATIENCE`.
     fn ended(&mut self) -> ExitStatus;
 }
 
@@ -79,7 +79,7 @@ impl<T> Limited for JoinHandle<T> {
     }
 }
 
-/// Returns what a wait of another kind gives, such as for a pipe; the test fails when nothing comes.
+/// The result of another wait, such as for a pipe. The test fails if nothing comes.
 #[track_caller]
 pub fn within<T: Send + 'static>(what: &str, wait: impl FnOnce() -> T + Send + 'static) -> T {
     let (teller, heard) = channel();
@@ -87,7 +87,7 @@ pub fn within<T: Send + 'static>(what: &str, wait: impl FnOnce() -> T + Send + '
     heard.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("{what}: {error}"))
 }
 
-/// Returns what a look gives once it gives something; the test fails when it never does.
+/// The first result of a repeated look. The test fails if none comes.
 #[track_caller]
 pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = Deadline::after(PATIENCE);

@@ -43,7 +43,7 @@ impl Moments {
         panic!("fewer than half got so far");
     }
 
-    /// Returns how many returned more than 0, how many there were, and the sum.
+    /// How many returned more than 0, how many there were, and the sum.
     fn play_until(
         &self,
         latest: Duration,

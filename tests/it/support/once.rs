@@ -12,7 +12,7 @@ static RUN: LazyLock<String> = LazyLock::new(|| {
     world::variable("NEXTEST_RUN_ID").unwrap_or_else(own)
 });
 
-/// Returns a folder of this name that `make` has filled in this run, by this test or by another one.
+/// A folder of this name. `make` fills the folder once in a run of the tests.
 pub fn once_a_run(name: &str, make: impl FnOnce(&Path)) -> PathBuf {
     let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&all).unwrap();

@@ -6,7 +6,7 @@ use std::fs;
 use crate::targets::support::{Bench, CHANGE};
 
 #[test]
-fn alias_command_is_the_same_to_the_byte() {
+fn alias_command_is_identical() {
     let bench = Bench::with(&[CHANGE]);
     let tries: [&[&str]; 5] = [
         &["--help"],
@@ -38,7 +38,7 @@ fn default_done_criteria_with_tasks_md_present() {
 }
 
 #[test]
-fn default_done_criteria_with_tasks_md_in_the_work_tree() {
+fn default_done_criteria_in_work_tree() {
     let bench = Bench::with(&[CHANGE]);
     bench.write("tasks.md", "- [ ] T001 of the work tree\n");
     let plan = bench.plan(&["--change", CHANGE]);
@@ -68,7 +68,7 @@ fn explicit_manual_override() {
 }
 
 #[test]
-fn done_by_tasks_without_a_list_is_refused() {
+fn done_by_tasks_needs_a_list() {
     let bench = Bench::with(&[CHANGE]);
     let said = bench.plan(&["--change", CHANGE, "--done", "tasks"]).refused();
     assert!(said.contains("there is no tasks.md in"), "{said}");
@@ -79,7 +79,7 @@ fn done_by_tasks_without_a_list_is_refused() {
 }
 
 #[test]
-fn a_prompt_arrives_letter_for_letter_and_reaches_no_shell() {
+fn prompt_arrives_whole_without_shell() {
     let bench = Bench::with(&[CHANGE]);
     let before = bench.listing();
     let words =
@@ -91,7 +91,7 @@ fn a_prompt_arrives_letter_for_letter_and_reaches_no_shell() {
 }
 
 #[test]
-fn a_prompt_that_begins_with_a_dash_stands_behind_two() {
+fn dashed_prompt_follows_two_dashes() {
     let bench = Bench::with(&[CHANGE]);
     let told = bench.spool(&["ralph", "--change", CHANGE, "--dry-run", "--", "--fix it"]).told();
     assert!(told.contains("# What is asked of you\n\n--fix it\n"), "{told}");
@@ -99,7 +99,7 @@ fn a_prompt_that_begins_with_a_dash_stands_behind_two() {
 }
 
 #[test]
-fn a_flag_behind_two_dashes_is_the_agents_also_where_no_prompt_is_typed() {
+fn flags_after_dashes_are_for_agents() {
     let bench = Bench::with(&[CHANGE]);
     let list = format!(".spool/changes/{CHANGE}/tasks.md");
     std::fs::write(bench.root.join(list), "- [ ] 1.1 Make it\n").unwrap();
@@ -112,7 +112,7 @@ fn a_flag_behind_two_dashes_is_the_agents_also_where_no_prompt_is_typed() {
 }
 
 #[test]
-fn a_prompt_is_required_also_for_a_plan_where_no_list_says_what_to_do() {
+fn plan_needs_list_or_prompt() {
     let bench = Bench::with(&[CHANGE]);
     for arguments in
         [&["ralph", "--change", CHANGE][..], &["ralph", "--change", CHANGE, "--dry-run"]]
@@ -134,7 +134,7 @@ fn a_prompt_is_required_also_for_a_plan_where_no_list_says_what_to_do() {
 }
 
 #[test]
-fn a_prompt_file_is_meant_from_where_it_was_typed() {
+fn prompt_file_is_relative_to_typing() {
     let bench = Bench::with(&[CHANGE]);
     bench.write("notes/ask.md", "Ask $(touch pwned)\n  as it is\n");
     let mut command =
@@ -149,7 +149,7 @@ fn a_prompt_file_is_meant_from_where_it_was_typed() {
 }
 
 #[test]
-fn beside_a_run_no_prompt_is_taken_and_no_two_things_at_once() {
+fn beside_a_run_one_thing_only() {
     let bench = Bench::with(&[CHANGE]);
     for wrong in [
         &["go", "--status"][..],
@@ -167,7 +167,7 @@ fn beside_a_run_no_prompt_is_taken_and_no_two_things_at_once() {
 }
 
 #[test]
-fn beside_a_run_the_prompt_is_not_looked_for() {
+fn beside_a_run_no_prompt() {
     let bench = Bench::with(&[CHANGE]);
     bench.write(".spool/ralph.toml", "prompt-file = \"none.md\"\ncheck = [\"touch pwned\"]\n");
     let outcome = bench.spool(&["ralph", "--change", "2-1", "--clear-context"]);
@@ -176,7 +176,7 @@ fn beside_a_run_the_prompt_is_not_looked_for() {
 }
 
 #[test]
-fn a_proposal_that_is_missing_is_told_before_anything_starts() {
+fn missing_proposal_is_told_first() {
     let bench = Bench::empty();
     bench.write(".spool/changes/001-01_one/tasks.md", "- [ ] T001 a\n");
     let plan = bench.plan(&["--change", "1-1"]);
@@ -185,7 +185,7 @@ fn a_proposal_that_is_missing_is_told_before_anything_starts() {
 }
 
 #[test]
-fn the_demo_asks_for_no_prompt_no_change_and_no_project() {
+fn demo_asks_for_nothing() {
     let bench = Bench::empty();
     let told = bench.spool(&["ralph", "--harness", "demo", "--dry-run"]).told();
     assert!(told.contains("the demo's own, on a throw-away project"), "{told}");

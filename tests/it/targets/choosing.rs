@@ -8,7 +8,7 @@ use crate::targets::support::{Bench, CHANGE};
 const TWO: [&str; 2] = [CHANGE, "002-02_ralph-status"];
 
 #[test]
-fn run_against_a_change_proposal_the_proposal_is_the_primary_context() {
+fn run_against_a_change_proposal() {
     let bench = Bench::with(&[CHANGE]);
     let told = bench.plan(&["--change", CHANGE]).told();
     let file = ".spool/changes/002-01_add-ralph-loop/proposal.md";
@@ -40,13 +40,13 @@ fn non_interactive_error_when_omitted() {
 }
 
 #[test]
-fn a_single_change_is_not_taken_either_where_nobody_is_asked() {
+fn single_change_is_not_assumed() {
     let said = Bench::with(&[CHANGE]).plan(&[]).refused();
     assert!(said.contains("--change is required") && said.contains(CHANGE), "{said}");
 }
 
 #[test]
-fn short_forms_stand_for_the_one_change_that_they_fit() {
+fn short_forms_name_one_change() {
     let bench = Bench::with(&TWO);
     for (name, id) in [("2-1", TWO[0]), ("002-02", TWO[1]), ("loop", TWO[0]), ("status", TWO[1])] {
         assert_eq!(bench.plan(&["--change", name]).change(), id, "{name}");
@@ -56,7 +56,7 @@ fn short_forms_stand_for_the_one_change_that_they_fit() {
 }
 
 #[test]
-fn an_unknown_change_is_answered_with_those_that_there_are_nearest_first() {
+fn unknown_change_gets_near_names() {
     let said =
         Bench::with(&["001-01_login", "001-02_logout"]).plan(&["--change", "logut"]).refused();
     assert!(said.contains("there is no change `logut`"), "{said}");
@@ -72,7 +72,7 @@ fn an_unknown_change_is_answered_with_those_that_there_are_nearest_first() {
 }
 
 #[test]
-fn archived_changes_are_neither_offered_nor_meant() {
+fn archived_changes_are_left_out() {
     let bench = Bench::with(&["002-02_new", "archive/002-01_old"]);
     bench.write("openspec/changes/archive/2025-01-01-old/proposal.md", "# Old\n");
     let said = bench.plan(&[]).refused();
@@ -86,7 +86,7 @@ fn archived_changes_are_neither_offered_nor_meant() {
 }
 
 #[test]
-fn a_hostile_id_is_refused_and_cannot_draw_on_the_terminal() {
+fn hostile_id_is_refused_undrawn() {
     let bench = Bench::with(&[CHANGE]);
     fs::create_dir_all(bench.beside("elsewhere")).unwrap();
     fs::write(bench.beside("elsewhere/proposal.md"), "# Secret\n").unwrap();
@@ -102,7 +102,7 @@ fn a_hostile_id_is_refused_and_cannot_draw_on_the_terminal() {
 }
 
 #[test]
-fn a_folder_behind_a_link_out_of_the_project_is_refused() {
+fn linked_outside_folder_is_refused() {
     let bench = Bench::with(&[CHANGE]);
     fs::create_dir_all(bench.beside("elsewhere")).unwrap();
     fs::write(bench.beside("elsewhere/proposal.md"), "# Secret\n").unwrap();
@@ -117,7 +117,7 @@ fn a_folder_behind_a_link_out_of_the_project_is_refused() {
 }
 
 #[test]
-fn folders_with_names_of_terminal_codes_are_not_shown() {
+fn terminal_code_names_stay_hidden() {
     let bench = Bench::with(&[CHANGE, "\u{1b}[2Jwiped", "-flag", ".hidden"]);
     let said = bench.plan(&[]).refused();
     assert!(
@@ -127,7 +127,7 @@ fn folders_with_names_of_terminal_codes_are_not_shown() {
 }
 
 #[test]
-fn openspec_changes_are_found_the_same_way() {
+fn openspec_changes_are_found_alike() {
     let bench = Bench::empty();
     bench.write("openspec/changes/add-two-factor/proposal.md", "# Two factors\n");
     bench.write("openspec/changes/add-two-factor/tasks.md", "- [ ] 1.1 Begin\n");
@@ -139,7 +139,7 @@ fn openspec_changes_are_found_the_same_way() {
 }
 
 #[test]
-fn spools_own_change_comes_before_openspecs_of_the_same_id() {
+fn spool_change_precedes_openspec() {
     let bench = Bench::with(&["001-01_one"]);
     bench.write("openspec/changes/001-01_one/proposal.md", "# The other\n");
     let told = bench.plan(&["--change", "001-01_one"]).told();
@@ -150,7 +150,7 @@ fn spools_own_change_comes_before_openspecs_of_the_same_id() {
 }
 
 #[test]
-fn d16_spec_kit_features_are_changes_and_the_current_one_is_only_the_first_candidate() {
+fn d16_spec_kit_features_are_changes() {
     let bench = Bench::empty();
     for name in ["001-login", "002-logout"] {
         bench.write(format!("specs/{name}/spec.md"), format!("# Spec of {name}\n"));
@@ -172,7 +172,7 @@ fn d16_spec_kit_features_are_changes_and_the_current_one_is_only_the_first_candi
 }
 
 #[test]
-fn d13_the_prompt_names_the_other_documents_of_a_change_too() {
+fn d13_prompt_names_other_documents() {
     for (folder, start, others) in [
         (
             "specs/001-login",
@@ -198,7 +198,7 @@ fn d13_the_prompt_names_the_other_documents_of_a_change_too() {
 }
 
 #[test]
-fn where_there_are_changes_features_are_meant_only_by_name() {
+fn features_need_names_beside_changes() {
     let bench = Bench::with(&[CHANGE]);
     bench.write(".specify/feature.json", r#"{"feature_directory": "specs/007-login"}"#);
     bench.write("specs/007-login/spec.md", "# Login\n");
@@ -207,7 +207,7 @@ fn where_there_are_changes_features_are_meant_only_by_name() {
 }
 
 #[test]
-fn a_module_narrows_and_names_its_only_change() {
+fn module_names_its_only_change() {
     let bench = Bench::with(&[TWO[0], TWO[1], "003-01_ralph-title"]);
     assert_eq!(bench.plan(&["--module", "3"]).change(), "003-01_ralph-title");
     assert_eq!(
@@ -221,7 +221,7 @@ fn a_module_narrows_and_names_its_only_change() {
 }
 
 #[test]
-fn the_nearest_project_above_is_taken_and_a_named_folder_before_it() {
+fn nearest_project_or_named_folder_wins() {
     let bench = Bench::with(&[CHANGE]);
     bench.write("inner/.spool/changes/001-01_inner/proposal.md", "# Inner\n");
     bench.write("inner/src/main.rs", "");
@@ -238,7 +238,7 @@ fn the_nearest_project_above_is_taken_and_a_named_folder_before_it() {
 }
 
 #[test]
-fn without_a_project_or_a_change_it_says_what_was_looked_for() {
+fn missing_project_names_the_search() {
     let said = Bench::empty().plan(&["--change", "x"]).refused();
     assert!(said.contains("no project at") && said.contains("`.spool/changes`"), "{said}");
     let bench = Bench::empty();
@@ -253,7 +253,7 @@ fn without_a_project_or_a_change_it_says_what_was_looked_for() {
 }
 
 #[test]
-fn the_work_tree_is_that_of_git_also_where_git_is_a_file() {
+fn git_file_marks_a_work_tree() {
     let bench = Bench::empty();
     bench.write("app/.spool/changes/001-01_one/proposal.md", "# One\n");
     let plan = || {

@@ -3,7 +3,7 @@
 use crate::targets::support::{Bench, CHANGE};
 
 #[test]
-fn d12_what_a_command_cannot_do_is_refused_by_name() {
+fn d12_impossible_commands_are_refused() {
     let bench = Bench::with(&[CHANGE]);
     for (flag, command, words) in [
         ("--allow-all", "true", "`--allow-all` does nothing for a command of your own"),
@@ -29,7 +29,7 @@ fn d12_what_a_command_cannot_do_is_refused_by_name() {
 }
 
 #[test]
-fn a_limit_of_money_needs_a_program_that_reports_it_or_prices() {
+fn money_limit_needs_prices() {
     let bench = Bench::with(&[CHANGE]);
     let plan = |flags: &str| {
         let flags: Vec<&str> = flags.split_whitespace().collect();
@@ -53,7 +53,7 @@ fn a_limit_of_money_needs_a_program_that_reports_it_or_prices() {
 }
 
 #[test]
-fn d12_what_a_command_can_do_is_in_the_plan() {
+fn d12_possible_commands_are_planned() {
     let bench = Bench::with(&[CHANGE]);
     let command = "true --model {model} --session {session}";
     let flags =
@@ -63,7 +63,7 @@ fn d12_what_a_command_can_do_is_in_the_plan() {
 }
 
 #[test]
-fn d12_the_places_in_a_command_are_in_the_help_and_in_the_document() {
+fn d12_command_places_are_documented() {
     let bench = Bench::with(&[CHANGE]);
     let help = bench.spool(&["ralph", "--help"]).told();
     let document = include_str!("../../../docs/agents.md");
@@ -74,14 +74,14 @@ fn d12_the_places_in_a_command_are_in_the_help_and_in_the_document() {
 }
 
 #[test]
-fn d12_quiet_does_not_swallow_the_warning_about_the_missing_list() {
+fn d12_quiet_keeps_the_list_warning() {
     let bench = Bench::with(&[CHANGE]);
     let plan = bench.plan(&["--change", CHANGE, "-q"]);
     assert!(plan.err.contains("No tasks.md found, using manual done criteria"), "{plan:?}");
 }
 
 #[test]
-fn d12_no_typo_leads_to_a_flag_that_takes_consent_away() {
+fn d12_typos_never_remove_consent() {
     let bench = Bench::with(&[CHANGE]);
     for typo in ["--yol", "--yollo", "--allow-al", "--dangerously-allow-al"] {
         let refused = bench.plan(&["--change", CHANGE, typo]).refused();

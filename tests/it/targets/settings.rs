@@ -6,7 +6,7 @@ use crate::targets::support::{Bench, CHANGE};
 const PROJECT_FILE: &str = ".spool/ralph.toml";
 
 #[test]
-fn numbers_and_times_are_taken_with_a_blank_and_with_an_equals_sign() {
+fn values_take_blank_or_equals_sign() {
     let bench = Bench::with(&[CHANGE]);
     for arguments in [
         ["--max-iterations=08", "--iteration-timeout=30"].as_slice(),
@@ -32,7 +32,7 @@ fn numbers_and_times_are_taken_with_a_blank_and_with_an_equals_sign() {
 }
 
 #[test]
-fn the_defaults_in_the_help_are_those_that_hold() {
+fn help_defaults_are_true() {
     let bench = Bench::with(&[CHANGE]);
     let told = bench.plan(&["--change", CHANGE]).told();
     let help = bench.spool(&["ralph", "--help"]).told();
@@ -90,7 +90,7 @@ fn allow_all_aliases() {
 }
 
 #[test]
-fn the_command_line_beats_the_project_the_person_and_the_default() {
+fn command_line_beats_all_settings() {
     let bench = Bench::with(&[CHANGE]);
     let iterations = |arguments: &[&str]| {
         let mut all = vec!["--change", CHANGE];
@@ -107,7 +107,7 @@ fn the_command_line_beats_the_project_the_person_and_the_default() {
 }
 
 #[test]
-fn the_persons_file_is_looked_for_where_the_environment_says() {
+fn environment_places_the_personal_file() {
     let bench = Bench::with(&[CHANGE]);
     bench.user_file("max-iterations = 30\n");
     let config = bench.beside("config");
@@ -124,14 +124,14 @@ fn the_persons_file_is_looked_for_where_the_environment_says() {
 }
 
 #[test]
-fn a_change_may_stand_in_the_projects_file() {
+fn project_file_may_hold_changes() {
     let bench = Bench::with(&[CHANGE, "002-02_other"]);
     bench.write(PROJECT_FILE, "change = \"2-1\"\n");
     assert_eq!(bench.plan(&[]).change(), CHANGE);
 }
 
 #[test]
-fn every_kind_of_project_has_its_file_in_the_same_place() {
+fn project_files_share_one_place() {
     let bench = Bench::empty();
     bench.write(".specify/feature.json", "{}");
     bench.write("specs/001-login/spec.md", "# Login\n");
@@ -146,7 +146,7 @@ fn every_kind_of_project_has_its_file_in_the_same_place() {
 }
 
 #[test]
-fn an_unknown_key_is_told_with_file_line_and_the_nearest_key() {
+fn unknown_key_shows_the_nearest() {
     let bench = Bench::with(&[CHANGE]);
     bench.write(PROJECT_FILE, "max-iterations = 3\nstal-threshold = 2\n");
     let said = bench.plan(&["--change", CHANGE]).refused();
@@ -162,7 +162,7 @@ fn an_unknown_key_is_told_with_file_line_and_the_nearest_key() {
 }
 
 #[test]
-fn a_cloned_repository_gives_the_agent_no_rights_and_starts_nothing() {
+fn cloned_repository_grants_nothing() {
     let bench = Bench::with(&[CHANGE]);
     let before = bench.listing().len();
     for (hostile, words) in [
@@ -191,7 +191,7 @@ fn a_cloned_repository_gives_the_agent_no_rights_and_starts_nothing() {
 }
 
 #[test]
-fn a_check_of_a_project_is_shown_whole_to_whoever_has_to_trust_it() {
+fn project_check_is_shown_whole() {
     let bench = Bench::with(&[CHANGE]);
     let long = format!("true {} && touch pwned", "x".repeat(500));
     bench.write(PROJECT_FILE, format!("check = [\"{long}\", \"echo \\u001b[2Jwiped\"]\n"));

@@ -28,7 +28,7 @@ fn interactive_selection_when_omitted() {
 }
 
 #[test]
-fn a_single_change_is_taken_with_a_line_that_says_so() {
+fn single_change_is_taken_aloud() {
     let bench = Bench::with(&[CHANGE]);
     let Some(terminal) = running(&bench, "--dry-run") else { return };
     let (code, seen) = terminal.end();
@@ -38,7 +38,7 @@ fn a_single_change_is_taken_with_a_line_that_says_so() {
 }
 
 #[test]
-fn d12_standard_output_in_a_pipe_does_not_switch_the_choice_off() {
+fn d12_piped_output_keeps_the_choice() {
     let bench = Bench::with(&[CHANGE, "002-02_ralph-status"]);
     let Some(mut terminal) = running(&bench, "--dry-run | cat") else { return };
     terminal.until("002-02_ralph-status").press("\x1b[B").press("\r");
@@ -48,7 +48,7 @@ fn d12_standard_output_in_a_pipe_does_not_switch_the_choice_off() {
 }
 
 #[test]
-fn no_interactive_asks_nothing_on_a_terminal_either() {
+fn no_interactive_asks_nothing() {
     let bench = Bench::with(&[CHANGE, "002-02_ralph-status"]);
     let Some(terminal) = running(&bench, "--no-interactive --dry-run") else { return };
     let (code, seen) = terminal.end();
@@ -57,7 +57,7 @@ fn no_interactive_asks_nothing_on_a_terminal_either() {
 }
 
 #[test]
-fn leaving_the_choice_starts_nothing_and_gives_the_cursor_back() {
+fn leaving_the_choice_starts_nothing() {
     let bench = Bench::with(&[CHANGE, "002-02_ralph-status"]);
     for key in [CTRL_C, "q"] {
         let Some(mut terminal) = running(&bench, "") else { return };
@@ -71,7 +71,7 @@ fn leaving_the_choice_starts_nothing_and_gives_the_cursor_back() {
 
 /// Only on a terminal: elsewhere all codes are left out of what is printed.
 #[test]
-fn no_document_setting_or_name_draws_on_the_terminal() {
+fn documents_never_draw_on_terminals() {
     let bench = Bench::with(&[CHANGE]);
     bench.write(".spool/changes/002-01_add-ralph-loop/proposal.md", format!("# Say {HOSTILE}\n"));
     let check = "check = [\"true \\u001b]0;owned\\u0007\\u001b[2J\"]\n";

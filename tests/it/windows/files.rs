@@ -20,7 +20,7 @@ const READ_AND_WRITE: u32 = 3;
 const A_MOMENT: Duration = Duration::from_millis(150);
 
 #[test]
-fn a_real_path_is_written_as_people_write_it() {
+fn real_path_is_written_plainly() {
     let folder = tempfile::tempdir().unwrap();
     let real = real_path(folder.path()).unwrap();
     let text = real.to_str().unwrap();
@@ -29,7 +29,7 @@ fn a_real_path_is_written_as_people_write_it() {
 }
 
 #[test]
-fn a_prefix_of_the_system_is_taken_off_a_drive_and_a_share_and_off_nothing_else() {
+fn only_drive_and_share_lose_prefixes() {
     for (path, plain) in [
         (r"\\?\C:\a folder\b", r"C:\a folder\b"),
         (r"\\?\C:\", r"C:\"),
@@ -43,7 +43,7 @@ fn a_prefix_of_the_system_is_taken_off_a_drive_and_a_share_and_off_nothing_else(
 }
 
 #[test]
-fn a_project_is_found_however_its_path_is_written() {
+fn project_is_found_by_any_spelling() {
     let bench = Bench::in_execution();
     let root = bench.root.to_str().unwrap();
     let (drive, rest) = root.split_at(1);
@@ -66,7 +66,7 @@ fn a_project_is_found_however_its_path_is_written() {
 }
 
 #[test]
-fn a_list_with_a_mark_at_its_start_and_two_signs_at_each_end_of_a_line_keeps_them() {
+fn marks_and_line_ends_stay() {
     let project =
         Project::armed("\u{feff}# Tasks\r\n\r\n- [ ] T001 Create it\r\n- [ ] T002 Fill it\r\n");
     project.task(&["done", "T001"]).ok();
@@ -75,7 +75,7 @@ fn a_list_with_a_mark_at_its_start_and_two_signs_at_each_end_of_a_line_keeps_the
 }
 
 #[test]
-fn a_file_that_another_program_has_open_is_replaced_once_it_is_closed() {
+fn file_is_replaced_once_closed() {
     let project = Project::armed(THREE_TASKS);
     let mut options = OpenOptions::new();
     let open = options.read(true).share_mode(READ_AND_WRITE).open(project.tasks_path()).unwrap();
@@ -89,7 +89,7 @@ fn a_file_that_another_program_has_open_is_replaced_once_it_is_closed() {
 }
 
 #[test]
-fn a_file_that_stays_open_elsewhere_is_left_as_it_is_and_that_is_said() {
+fn open_file_is_left_and_named() {
     let folder = tempfile::tempdir().unwrap();
     let (new, old) = (folder.path().join("new"), folder.path().join("old"));
     std::fs::write(&new, "new").unwrap();
@@ -100,7 +100,7 @@ fn a_file_that_stays_open_elsewhere_is_left_as_it_is_and_that_is_said() {
 }
 
 #[test]
-fn a_lock_that_another_program_holds_is_waited_for() {
+fn foreign_lock_is_waited_for() {
     let project = Project::armed(THREE_TASKS);
     project.task(&["done", "T002"]).ok();
     let notes = project.root.join(".claude/ralph").read_dir().unwrap().flatten();
@@ -117,7 +117,7 @@ fn a_lock_that_another_program_holds_is_waited_for() {
 }
 
 #[test]
-fn two_names_of_one_file_are_one_file() {
+fn two_names_are_one_file() {
     let folder = tempfile::tempdir().unwrap();
     let (one, other) = (folder.path().join("One"), folder.path().join("other"));
     std::fs::write(&one, "").unwrap();
@@ -129,7 +129,7 @@ fn two_names_of_one_file_are_one_file() {
 }
 
 #[test]
-fn a_process_is_known_by_its_id_and_its_start() {
+fn process_is_its_id_and_start() {
     let own = std::process::id();
     assert!(processes::is_alive(own) && processes::start_of(own).is_some());
     assert!(processes::start_of(processes::parent_id()) <= processes::start_of(own));
@@ -140,7 +140,7 @@ fn a_process_is_known_by_its_id_and_its_start() {
 }
 
 #[test]
-fn the_demo_plays_to_its_end_also_without_a_shell() {
+fn demo_plays_without_a_shell() {
     let bench = Bench::folder();
     let said = Said::of(bench.spool().args(["demo", "--fast"])).ok();
     for words in ["4 of 7 done", "claimed done, but 3 of 7 are open", "the loop ended: completed"] {

@@ -66,7 +66,7 @@ fn data(scratch: &Scratch) -> PathBuf {
 }
 
 #[test]
-fn setup_installs_doctor_finds_it_and_remove_leaves_the_settings_as_they_were() {
+fn setup_doctor_and_remove_work() {
     let person = Person::new();
     let theirs = "\u{feff}{\r\n  \"model\": \"opus\"\r\n}\r\n";
     fs::write(person.settings(), theirs).unwrap();
@@ -113,7 +113,7 @@ fn setup_installs_doctor_finds_it_and_remove_leaves_the_settings_as_they_were() 
 }
 
 #[test]
-fn a_plugin_is_built_with_both_programs() {
+fn plugin_has_both_programs() {
     let person = Person::new();
     person.spool(&["plugin", "build", r"..\a plugin"]).ok();
     let plugin = person.0.beside("a plugin");
@@ -126,7 +126,7 @@ fn a_plugin_is_built_with_both_programs() {
 }
 
 #[test]
-fn a_loop_is_armed_shown_and_cancelled_from_a_terminal() {
+fn terminal_arms_shows_and_cancels() {
     let person = Person::new();
     person.0.add_feature("001-login", "\u{feff}# Tasks\r\n\r\n- [ ] T001 Make it\r\n");
     person.0.write(".specify/feature.json", r#"{"feature_directory": "specs\\001-login"}"#);
@@ -145,7 +145,7 @@ fn a_loop_is_armed_shown_and_cancelled_from_a_terminal() {
 }
 
 #[test]
-fn the_shells_of_windows_and_a_reader_of_manuals_get_their_files() {
+fn windows_shells_get_their_files() {
     let person = Person::new();
     let lines = person.spool(&["completions", "powershell"]).ok();
     assert!(

@@ -112,7 +112,7 @@ fn ended(said: &Said, code: i32, words: &str) {
 }
 
 #[test]
-fn a_loop_ends_with_the_promise_of_an_agent_in_a_folder_with_a_blank() {
+fn promise_ends_a_blank_folder_loop() {
     let bench = Bench::new(&[r#"if exist "%DESK%\2" ("#, PROMISE, ")"]);
     let said = Said::of(&mut bench.ralph::<&str>(&[]));
     ended(&said, 0, "ralph: done: all the work is done");
@@ -122,7 +122,7 @@ fn a_loop_ends_with_the_promise_of_an_agent_in_a_folder_with_a_blank() {
 }
 
 #[test]
-fn a_loop_ends_at_its_most_iterations() {
+fn loop_ends_at_most_iterations() {
     let bench = Bench::new(&["echo more >> made.txt"]);
     let said = Said::of(&mut bench.ralph(&["--max-iterations", "2"]));
     ended(&said, 3, "ralph: stuck:");
@@ -130,7 +130,7 @@ fn a_loop_ends_at_its_most_iterations() {
 }
 
 #[test]
-fn a_list_is_worked_through_and_a_failing_check_sends_the_agent_back() {
+fn failing_check_sends_the_agent_back() {
     // Does some work and ticks the box at once; what the check asks for comes with the second run.
     let tick = format!(r"echo - [x] 1.1 Make it>.spool\changes\{CHANGE}\tasks.md");
     let make = r#"if exist "%DESK%\2" echo made>"all done.txt""#;
@@ -143,7 +143,7 @@ fn a_list_is_worked_through_and_a_failing_check_sends_the_agent_back() {
 }
 
 #[test]
-fn at_its_limit_an_agent_ends_with_all_that_it_started() {
+fn limit_ends_agent_and_children() {
     let bench = Bench::new(&[CHILD, FOR_EVER]);
     let limits = ["--iteration-timeout", "3s", "--max-iterations", "1"];
     let mut running = bench.start(&limits);
@@ -156,7 +156,7 @@ fn at_its_limit_an_agent_ends_with_all_that_it_started() {
 }
 
 #[test]
-fn what_an_agent_leaves_behind_is_ended_with_its_iteration() {
+fn leftovers_end_with_the_iteration() {
     // It continues once its child has begun.
     let wait = ":again\nif not exist \"%DESK%\\child\" goto again";
     let bench = Bench::new(&[CHILD, wait, PROMISE]);
@@ -166,7 +166,7 @@ fn what_an_agent_leaves_behind_is_ended_with_its_iteration() {
 }
 
 #[test]
-fn spool_stop_ends_the_agent_and_the_loop() {
+fn stop_ends_agent_and_loop() {
     let bench = Bench::new(&[CHILD, FOR_EVER]);
     let running = bench.start(&[]);
     bench.wait_for("self");
@@ -183,7 +183,7 @@ fn spool_stop_ends_the_agent_and_the_loop() {
 }
 
 #[test]
-fn a_killed_runner_leaves_no_agent_and_the_next_one_records_what_was_interrupted() {
+fn killed_runner_leaves_no_agent() {
     let bench =
         Bench::new(&[CHILD, &format!(r#"if exist "%DESK%\2" ({PROMISE}) else {FOR_EVER}"#)]);
     let mut running = bench.start(&[]);
@@ -200,7 +200,7 @@ fn a_killed_runner_leaves_no_agent_and_the_next_one_records_what_was_interrupted
 }
 
 #[test]
-fn an_agent_that_is_not_there_or_cannot_be_started_is_named() {
+fn unstartable_agent_is_named() {
     let bench = Bench::new(&[]);
     let mut call = bench.0.command(SPOOL);
     call.args(["ralph", "Build it", "--change", CHANGE]);
@@ -210,7 +210,7 @@ fn an_agent_that_is_not_there_or_cannot_be_started_is_named() {
 }
 
 #[test]
-fn the_demo_of_the_runner_plays_to_its_end() {
+fn runner_demo_plays_to_end() {
     let bench = Bench::new(&[]);
     let said = Said::of(bench.0.command(SPOOL).args(["ralph", "--harness", "demo"]));
     ended(&said, 0, "ralph: done: all the work is done");

@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn only_calls_of_the_main_threads_agent_count() {
+    fn main_thread_calls_count() {
         assert_eq!(counted(&format!("{CALL}\n{CALL}\n")), (2, 0));
         let with_blanks = CALL.replace("\":", "\" : ");
         assert_eq!(counted(&format!("{with_blanks}\n")), (1, 0));
@@ -376,13 +376,13 @@ mod tests {
     }
 
     #[test]
-    fn a_last_line_counts_once_when_it_is_whole_and_waits_when_it_is_not() {
+    fn last_line_counts_once_whole() {
         assert_eq!(counted(CALL), (1, 0));
         assert_eq!(counted(&format!("{CALL}\n{}", &CALL[..100])), (1, 100));
     }
 
     #[test]
-    fn lines_longer_than_the_window_and_lines_across_its_edge_are_seen_whole() {
+    fn long_lines_are_seen_whole() {
         let long = CALL.replace("now", &"a \\\"long\\\" story ".repeat(20_000));
         assert!(long.len() > WINDOW);
         assert_eq!(counted(&format!("{CALL}\n{long}\n{CALL}\n{long}")), (4, 0));
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_calls_are_counted_as_are_needed() {
+    fn needed_calls_are_counted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("transcript.jsonl");
         std::fs::write(&path, format!("{CALL}\n").repeat(700)).unwrap();
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn d9_calls_that_were_denied_or_failed_are_told_where_calls_are_needed() {
+    fn d9_failed_calls_are_told() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("transcript.jsonl");
         let failed = r#"{"type":"user","isSidechain":false,"message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"is_error\":true","is_error":true}]}}"#;
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transcript_that_shrank_is_another_one_and_a_long_one_is_read_from_near_its_end() {
+    fn shrunken_transcript_is_another() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("transcript.jsonl");
         let mut text = format!("{CALL}\n{}\n", "x".repeat(TAIL as usize));
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn each_message_costs_once_and_what_its_last_line_says() {
+    fn message_costs_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("transcript.jsonl");
         let first = [line_of("a", 1, 2), line_of("a", 1, 5), line_of("b", 3, 4)].concat();
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_behind_more_calls_than_are_counted_is_seen() {
+    fn words_behind_many_calls_are_seen() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("transcript.jsonl");
         let many = format!("{CALL}\n").repeat(3 * MOST_CALLS as usize);

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_of_a_transcript_is_read() {
+    fn transcript_time_is_read() {
         for (time, millis) in [
             ("1970-01-01T00:00:00.000Z", 0),
             ("2000-02-29T23:59:59.999Z", 951_868_799_999),

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_ahead_is_known_until_it_is_taken_up_or_taken_back() {
+    fn typed_ahead_words_are_known() {
         assert_eq!(left(&[]), [""; 0]);
         assert_eq!(left(&["enqueue /cancel"]), ["/cancel"]);
         assert_eq!(left(&["enqueue /cancel", "dequeue"]), [""; 0]);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_takes_up_after_a_stop_was_let_go_for_it_counts_no_more() {
+    fn untaken_words_stop_counting() {
         assert_eq!(left_after(&["enqueue"], &[]), [""; 0]);
         assert_eq!(left_after(&["enqueue /cancel"], &[]), [""; 0]);
         // What is typed while the agent rests goes through the queue, too.

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scheduled_prompt_is_entered_until_a_prompt_begins_a_turn() {
+    fn scheduled_prompt_begins_a_turn() {
         assert!(entered(&[PROMPT, SAID, FIRE]));
         assert!(!entered(&[PROMPT, SAID]));
         assert!(!entered(&[FIRE, PROMPT]));

@@ -44,7 +44,7 @@ mod tests {
     const ANSWER: &str = r#"{"parentUuid":"c0a9","isSidechain":false,"promptId":"1efd","type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"Launching skill: speckit-git-commit"}]},"uuid":"67d9","toolUseResult":{"success":true,"commandName":"speckit-git-commit"},"userType":"external"}"#;
 
     #[test]
-    fn only_what_was_started_for_the_main_threads_agent_counts() {
+    fn main_thread_skills_count() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("transcript.jsonl");
         let ran = |text: &str| {

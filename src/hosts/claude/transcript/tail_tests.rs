@@ -86,7 +86,7 @@ fn words_around_it_make_it_prose() {
 }
 
 #[test]
-fn a_line_that_is_no_json_is_plain_text_and_a_broken_one_is_nobodys() {
+fn non_json_is_text() {
     assert!(says("ALL_TASKS_COMPLETE"));
     assert!(says("text\n  ALL_TASKS_COMPLETE\t\r\ntext\n"));
     let whole = spoken(SIGNAL);
@@ -107,7 +107,7 @@ fn broken_lines_hide_no_other_line() {
 }
 
 #[test]
-fn the_last_500_lines_are_looked_at() {
+fn last_500_lines_are_read() {
     let filler = |count: usize| "{\"type\":\"attachment\"}\n".repeat(count);
     assert!(says(filler(700) + &spoken(SIGNAL) + &filler(499)));
     assert!(!says(filler(700) + &spoken(SIGNAL) + &filler(500)));
@@ -115,7 +115,7 @@ fn the_last_500_lines_are_looked_at() {
 }
 
 #[test]
-fn the_last_20_lines_are_looked_at_as_long_as_four_megabytes_hold_them() {
+fn last_20_lines_are_read() {
     let long = |count: usize| line("user", &json!("x".repeat(700_000))).repeat(count);
     assert!(says(spoken(SIGNAL) + &long(5)));
     assert!(!says(spoken(SIGNAL) + &long(7)), "more is never read");
@@ -124,7 +124,7 @@ fn the_last_20_lines_are_looked_at_as_long_as_four_megabytes_hold_them() {
 }
 
 #[test]
-fn what_stands_before_the_loop_does_not_count() {
+fn earlier_lines_do_not_count() {
     let before = spoken(SIGNAL);
     let after = spoken("working");
     let transcript = written(format!("{before}{after}"));
@@ -136,7 +136,7 @@ fn what_stands_before_the_loop_does_not_count() {
 }
 
 #[test]
-fn what_is_no_file_has_no_tail() {
+fn non_file_has_no_tail() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(TranscriptTail::read(folder.path(), 0), None);
     assert_eq!(TranscriptTail::read(&folder.path().join("missing"), 0), None);

@@ -73,7 +73,7 @@ impl Played {
 }
 
 #[test]
-fn a_whole_turn_is_counted_and_its_last_words_are_the_final_text() {
+fn whole_turn_counts_and_ends() {
     let launch = Acp::new("agent acp").unwrap().launch(&order("do it")).unwrap();
     let Input::Dialog(hello) = launch.input else { panic!("no dialog") };
     let hello: Value = serde_json::from_slice(&hello).unwrap();
@@ -111,7 +111,7 @@ fn a_whole_turn_is_counted_and_its_last_words_are_the_final_text() {
 }
 
 #[test]
-fn tokens_are_read_as_real_programs_count_them() {
+fn tokens_count_like_real_programs() {
     // Copilot CLI: what was read from a cache and what was thought are parts of the two sums.
     let copilot = json!({"usage": {"inputTokens": 2600, "outputTokens": 54, "totalTokens": 2654,
         "thoughtTokens": 14, "cachedReadTokens": 600, "cachedWriteTokens": 0}});
@@ -142,7 +142,7 @@ fn tokens_are_read_as_real_programs_count_them() {
 }
 
 #[test]
-fn what_it_asks_for_is_answered_by_what_a_person_permits() {
+fn permissions_answer_its_requests() {
     let yes = json!({"outcome": "selected", "optionId": "yes"});
     let no = json!({"outcome": "selected", "optionId": "no"});
     let mut own = Played::prompted(&order("do it"));
@@ -179,7 +179,7 @@ fn what_it_asks_for_is_answered_by_what_a_person_permits() {
 }
 
 #[test]
-fn a_cancelled_turn_is_told_once_and_allows_nothing_more() {
+fn cancelled_turn_allows_nothing() {
     let all = AgentOrder { approval: Approval::All, ..order("do it") };
     assert!(Played::new(&all).0.cancels().is_empty(), "there is no turn yet");
     let mut played = Played::prompted(&all);
@@ -197,7 +197,7 @@ fn a_cancelled_turn_is_told_once_and_allows_nothing_more() {
 }
 
 #[test]
-fn each_failure_says_what_happened_and_what_to_do() {
+fn failures_say_what_to_do() {
     let mut login = Played::new(&order("do it"));
     login.says(&json!({"id": 0, "result": {"protocolVersion": 1}}));
     login.says(&json!({"id": 1, "error": {"code": -32000, "message": "Authentication required"}}));
@@ -273,7 +273,7 @@ fn each_failure_says_what_happened_and_what_to_do() {
 }
 
 #[test]
-fn noise_strange_requests_and_an_end_without_an_answer_are_no_result() {
+fn noise_is_no_result() {
     let mut played = Played::prompted(&order("do it"));
     for noise in [
         "not json",

@@ -112,7 +112,7 @@ fn status(call: &'static str, status: ToolCallStatus) -> SessionUpdate {
 }
 
 #[test]
-fn a_turn_with_a_program_that_speaks_by_the_published_types() {
+fn turn_speaks_by_published_types() {
     let permissions = Permissions { allow: vec!["edit".to_owned()], ..Permissions::default() };
     let order = AgentOrder { permissions: &permissions, ..order("do it") };
     let mut program = SpeakingProgram::greeted(&order);
@@ -146,7 +146,7 @@ fn a_turn_with_a_program_that_speaks_by_the_published_types() {
 }
 
 #[test]
-fn a_session_that_is_loaded_and_a_turn_that_is_cancelled() {
+fn session_loads_and_turn_cancels() {
     let order = AgentOrder { resume: Some("s1"), ..order("continue") };
     let mut program = SpeakingProgram::greeted(&order);
     let capabilities = AgentCapabilities::new().load_session(true);
@@ -169,7 +169,7 @@ fn a_session_that_is_loaded_and_a_turn_that_is_cancelled() {
 }
 
 #[test]
-fn each_kind_of_tool_is_one_that_can_be_permitted() {
+fn tool_kinds_can_be_permitted() {
     let kinds = [
         ToolKind::Read,
         ToolKind::Edit,

@@ -18,7 +18,7 @@ fn ended(name: &str, output: &[&str], errors: &[&str], left: &ExitInfo) -> RunOu
 }
 
 #[test]
-fn t14_what_trying_again_does_not_mend_is_lasting() {
+fn t14_lasting_failures_are_known() {
     let result = r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":404,"result":"There's an issue with the selected model (x)."}"#;
     let login = r#"{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"Not logged in · Please run /login"}]},"error":"authentication_failed","is_api_error_message":true}"#;
     let logged_out = r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":null,"result":"Not logged in · Please run /login"}"#;
@@ -120,7 +120,7 @@ fn what_may_pass_is_a_failure() {
 }
 
 #[test]
-fn a_program_that_the_runner_cut_short_is_cut_whatever_it_printed() {
+fn cut_program_is_cut() {
     // Copilot CLI prints a result with exit code 0 when it is ended.
     for name in ["claude", "codex", "copilot", "gemini", "opencode"] {
         let left = ExitInfo { code: Some(0), cut: true, ..ExitInfo::default() };
@@ -130,7 +130,7 @@ fn a_program_that_the_runner_cut_short_is_cut_whatever_it_printed() {
 }
 
 #[test]
-fn copilot_ended_by_somebody_else_prints_a_result_and_has_not_finished() {
+fn ended_copilot_has_not_finished() {
     let lines = recording("copilot");
     let in_the_middle = lines.len() - 8;
     let mut cut = lines[..in_the_middle].to_vec();
@@ -150,7 +150,7 @@ const LIMITS: [&str; 4] = [
 ];
 
 #[test]
-fn an_agent_that_quotes_a_usage_limit_has_not_hit_one() {
+fn quoted_usage_limit_is_none() {
     for name in ["claude", "codex", "copilot", "gemini", "opencode"] {
         for limit in LIMITS {
             let quoted: Vec<String> = recording(name)
@@ -169,7 +169,7 @@ fn an_agent_that_quotes_a_usage_limit_has_not_hit_one() {
 }
 
 #[test]
-fn a_failure_that_quotes_a_usage_limit_is_no_limit() {
+fn failure_quoting_limit_is_none() {
     // The last words of the agent, and then a crash.
     for name in ["claude", "codex", "copilot", "gemini"] {
         let lines = recording(name);
@@ -185,7 +185,7 @@ fn a_failure_that_quotes_a_usage_limit_is_no_limit() {
 }
 
 #[test]
-fn the_daily_quota_of_gemini_is_a_usage_limit() {
+fn gemini_daily_quota_is_limit() {
     let words = "[API Error: You have exhausted your daily quota on this model.]";
     let line = format!(
         r#"{{"type":"result","status":"error","error":{{"type":"unknown","message":"{words}"}},"stats":{{}}}}"#
@@ -197,7 +197,7 @@ fn the_daily_quota_of_gemini_is_a_usage_limit() {
 }
 
 #[test]
-fn claude_that_goes_on_behind_a_result_ends_with_its_last_one() {
+fn continued_claude_ends_with_last() {
     // As seen on 2.1.330: an agent in the background wakes the session for another turn.
     let lines = [
         r#"{"type":"system","subtype":"init","session_id":"s1","model":"m"}"#,
@@ -228,7 +228,7 @@ fn claude_that_goes_on_behind_a_result_ends_with_its_last_one() {
 }
 
 #[test]
-fn claude_with_an_agents_end_still_to_tell_is_not_said_to_be_finished() {
+fn unfinished_subagent_means_unfinished_claude() {
     // As seen on 2.1.330: the agent ended before the result, and its end gets a turn of its own.
     let init = r#"{"type":"system","subtype":"init","session_id":"s1","model":"m"}"#;
     let notified =
@@ -245,7 +245,7 @@ fn claude_with_an_agents_end_still_to_tell_is_not_said_to_be_finished() {
 }
 
 #[test]
-fn claude_counts_the_tokens_of_a_resumed_session_for_this_run_alone() {
+fn resumed_claude_counts_this_run() {
     let before = r#"{"type":"result","subtype":"success","is_error":false,"result":"x","usage":{"input_tokens":200,"output_tokens":100},"modelUsage":{"m":{"inputTokens":900,"outputTokens":900}}}"#;
     let since = r#"{"type":"result","subtype":"success","is_error":false,"result":"x","usage":{"input_tokens":200,"output_tokens":100},"modelUsage":{"m":{"inputTokens":900,"outputTokens":900}},"model_usage_since_last_result":{"m":{"inputTokens":200,"outputTokens":100}}}"#;
     let run = Some(TokenUsage { input: 200, output: 100, ..TokenUsage::default() });
@@ -258,7 +258,7 @@ fn claude_counts_the_tokens_of_a_resumed_session_for_this_run_alone() {
 }
 
 #[test]
-fn words_that_are_not_the_agents_are_never_its_final_text() {
+fn foreign_words_are_never_final() {
     const PROMISE: &str = "<promise>COMPLETE</promise>";
     for (name, lines) in [
         (
@@ -338,7 +338,7 @@ fn gemini_and_opencode_answer_in_parts() {
 }
 
 #[test]
-fn opencode_that_goes_on_after_a_step_that_seemed_the_last_is_not_finished() {
+fn continued_opencode_has_not_finished() {
     let mut lines = recording("opencode");
     let start = lines[0].clone();
     lines.push(start);
@@ -347,7 +347,7 @@ fn opencode_that_goes_on_after_a_step_that_seemed_the_last_is_not_finished() {
 }
 
 #[test]
-fn opencode_that_is_cut_in_a_step_has_used_tokens_that_nothing_tells_also_in_the_first_one() {
+fn cut_opencode_used_unknown_tokens() {
     let lines = recording("opencode");
     let cut = ExitInfo { cut: true, ..code(0) };
     let missing = |lines: &[Vec<u8>], left: &ExitInfo| {
@@ -369,7 +369,7 @@ fn own(lines: &[&str], left: &ExitInfo, prompt: &str) -> AgentReport {
 }
 
 #[test]
-fn a_program_of_ones_own_is_taken_at_its_exit_code() {
+fn own_program_ends_by_exit_code() {
     let seen = own(&["one", "<promise>COMPLETE</promise>"], &code(0), "go on");
     let expected = AgentReport {
         final_text: "one\n<promise>COMPLETE</promise>\n".to_owned(),
@@ -387,7 +387,7 @@ fn a_program_of_ones_own_is_taken_at_its_exit_code() {
 }
 
 #[test]
-fn a_program_of_ones_own_that_repeats_its_prompt_has_promised_nothing() {
+fn repeated_prompt_promises_nothing() {
     let prompt = "Work.\nWhen done, print <promise>COMPLETE</promise> alone.\n";
     let mut lines: Vec<&str> = prompt.lines().collect();
     lines.push("I have begun.");

@@ -24,7 +24,7 @@ proptest! {
     }
 
     #[test]
-    fn a_recording_with_broken_bytes_is_read_to_its_end(
+    fn broken_recording_is_read_whole(
         which in any::<prop::sample::Index>(),
         breaks in vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()), 1..40),
     ) {
@@ -42,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn a_recording_cut_anywhere_is_read_up_to_there(
+    fn cut_recording_is_read_so_far(
         which in any::<prop::sample::Index>(),
         at in any::<prop::sample::Index>(),
     ) {
@@ -56,7 +56,7 @@ proptest! {
     }
 
     #[test]
-    fn json_of_an_unexpected_shape_is_survived(kind in 0..20usize, shape in 0..6usize) {
+    fn unexpected_json_is_survived(kind in 0..20usize, shape in 0..6usize) {
         let kinds = [
             "system", "assistant", "result", "rate_limit_event", "thread.started", "item.completed",
             "item.started", "turn.completed", "turn.failed", "error", "init", "message", "tool_use",
@@ -77,7 +77,7 @@ proptest! {
 }
 
 #[test]
-fn bytes_that_are_no_text_cost_one_letter_and_not_the_line() {
+fn wrong_bytes_cost_one_letter() {
     let line = b"{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"a\xff\xfeb <promise>X</promise>\"}";
     let (seen, _) = read(reader_for("claude", Approval::Own), &[line], &code(0));
     assert_eq!(seen.final_text, "a\u{fffd}\u{fffd}b <promise>X</promise>");
@@ -99,7 +99,7 @@ fn lines_that_come_twice_count_once() {
 }
 
 #[test]
-fn a_line_of_a_mebibyte_is_read_and_only_the_end_of_a_text_is_kept() {
+fn huge_line_is_read() {
     let long = format!("{}<promise>X</promise>", "é".repeat(3 << 20));
     let line =
         format!(r#"{{"type":"result","subtype":"success","is_error":false,"result":"{long}"}}"#);
@@ -113,7 +113,7 @@ fn a_line_of_a_mebibyte_is_read_and_only_the_end_of_a_text_is_kept() {
 }
 
 #[test]
-fn a_million_pieces_of_an_answer_are_kept_to_their_end() {
+fn million_pieces_are_kept() {
     let mut reader = reader_for("gemini", Approval::Own);
     let line = br#"{"type":"message","role":"assistant","content":"0123456789abcdef0123456789abcdef","delta":true}"#;
     for _ in 0..100_000 {
@@ -123,7 +123,7 @@ fn a_million_pieces_of_an_answer_are_kept_to_their_end() {
 }
 
 #[test]
-fn control_characters_of_a_program_never_reach_the_screen() {
+fn control_characters_stay_off_screen() {
     let line = r#"{"type":"error","sessionID":"s","error":{"name":"x","data":{"message":"\u001b[31mred\u001b[0m\u0007\nnext\u0000 line"}}}"#;
     let (seen, heard) = read(reader_for("opencode", Approval::Own), &[line], &code(1));
     assert_eq!(heard, [AgentEvent::Trouble("red next line".to_owned())]);
@@ -135,7 +135,7 @@ fn control_characters_of_a_program_never_reach_the_screen() {
 }
 
 #[test]
-fn a_session_that_could_not_be_handed_back_is_none() {
+fn lost_session_is_none() {
     for id in ["--yolo", "../x", "a b", ""] {
         let line = format!(r#"{{"type":"thread.started","thread_id":"{id}"}}"#);
         let (seen, _) = read(reader_for("codex", Approval::Own), &[line], &code(1));

@@ -23,7 +23,7 @@ fn sets(launch: &Launch) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn nothing_is_approved_unless_it_is_asked_for() {
+fn approval_must_be_asked_for() {
     let order = order("do it");
     for (name, expected) in [
         ("claude", &["-p", "do it", "--output-format", "stream-json", "--verbose"][..]),
@@ -50,7 +50,7 @@ fn nothing_is_approved_unless_it_is_asked_for() {
 }
 
 #[test]
-fn allow_all_is_what_really_works_for_each() {
+fn allow_all_works_for_each() {
     let order = AgentOrder { approval: Approval::All, ..order("do it") };
     for (name, flags) in [
         ("claude", &["--dangerously-skip-permissions"][..]),
@@ -67,7 +67,7 @@ fn allow_all_is_what_really_works_for_each() {
 }
 
 #[test]
-fn nobody_is_asked_where_claude_code_can_be_told_so() {
+fn claude_never_asks_anybody() {
     let asks_nobody = |version, approval, own: &[&str]| {
         let own = own.iter().map(|&word| word.to_owned()).collect();
         let permissions = &Permissions { arguments: own, ..Permissions::default() };
@@ -89,7 +89,7 @@ fn nobody_is_asked_where_claude_code_can_be_told_so() {
 }
 
 #[test]
-fn permissions_and_arguments_of_its_own_reach_each_program_in_its_words() {
+fn permissions_reach_programs_in_words() {
     let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
     let arguments_for = |name: &str, permissions: &Permissions| {
         let order = AgentOrder { permissions, ..order("do it") };
@@ -159,7 +159,7 @@ fn permissions_and_arguments_of_its_own_reach_each_program_in_its_words() {
 }
 
 #[test]
-fn a_reader_has_the_tools_that_read_and_no_others() {
+fn reader_only_has_reading_tools() {
     let order = AgentOrder { approval: Approval::ReadOnly, ..order("do it") };
     for (name, flags) in [
         (
@@ -251,7 +251,7 @@ fn model_and_session_are_handed_on() {
 }
 
 #[test]
-fn a_model_or_a_session_that_could_be_a_flag_is_refused() {
+fn flag_like_names_are_refused() {
     for name in ["claude", "codex", "copilot", "gemini", "opencode"] {
         for model in ["--yolo", "", " ", "a\nb"] {
             let order = AgentOrder { model: Some(model), ..order("do it") };
@@ -269,7 +269,7 @@ fn a_model_or_a_session_that_could_be_a_flag_is_refused() {
 }
 
 #[test]
-fn every_program_is_started_without_the_marks_of_nesting() {
+fn programs_start_without_nesting_marks() {
     for name in ["claude", "codex", "copilot", "gemini", "opencode"] {
         let launch = launch(name, &order("do it"));
         for mark in ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID"] {
@@ -312,7 +312,7 @@ fn started(launch: &Launch, folder: &Path) -> (Vec<String>, String) {
 }
 
 #[test]
-fn a_prompt_arrives_as_it_is_whatever_stands_in_it() {
+fn any_prompt_arrives_whole() {
     for name in ["claude", "codex", "copilot", "gemini", "opencode"] {
         for prompt in HARD {
             let folder = tempfile::tempdir().unwrap();
@@ -329,7 +329,7 @@ fn a_prompt_arrives_as_it_is_whatever_stands_in_it() {
 }
 
 #[test]
-fn a_command_of_ones_own_gets_the_prompt_where_it_wants_it() {
+fn own_command_places_the_prompt() {
     for prompt in HARD {
         let folder = tempfile::tempdir().unwrap();
         let order = AgentOrder { scratch: folder.path(), ..order(prompt) };
@@ -351,7 +351,7 @@ fn a_command_of_ones_own_gets_the_prompt_where_it_wants_it() {
 }
 
 #[test]
-fn a_command_of_ones_own_is_split_and_never_given_to_a_shell() {
+fn own_command_avoids_shells() {
     let any = Any::new(r#"/usr/bin/env A=1 "b c" '$(touch pwned)' d\ e"#).unwrap();
     let launch = any.launch(&order("do it")).unwrap();
     assert_eq!(launch.program, Path::new("/usr/bin/env"));
@@ -405,7 +405,7 @@ fn s12_no_prompt_runs_as_code() {
 }
 
 #[test]
-fn a_model_that_a_shell_could_take_for_code_stands_in_no_command() {
+fn shell_like_model_is_refused() {
     let any = Any::new("sh -c 'agent -m {model}'").unwrap();
     for model in ["opus", "anthropic/claude-sonnet-4.5:1", "opus[1m]", "claude@20250514"] {
         assert!(
@@ -423,7 +423,7 @@ fn a_model_that_a_shell_could_take_for_code_stands_in_no_command() {
 }
 
 #[test]
-fn a_command_of_ones_own_gets_model_and_session() {
+fn own_command_gets_model() {
     let folder = tempfile::tempdir().unwrap();
     let any = Any::new("my-agent -m {model} -s {session}").unwrap();
     let plain = AgentOrder { scratch: folder.path(), ..order("do it") };
@@ -445,7 +445,7 @@ fn a_command_of_ones_own_gets_model_and_session() {
 }
 
 #[test]
-fn a_prompt_that_is_too_long_for_an_argument_is_refused_with_what_to_do() {
+fn long_argument_prompt_is_refused() {
     let long = "a long prompt ".repeat(20_000);
     let error = Any::new("my-agent {prompt}").unwrap().launch(&order(&long)).unwrap_err();
     assert!(error.to_string().contains("put {prompt_file}"), "{error}");

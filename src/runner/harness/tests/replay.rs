@@ -58,7 +58,7 @@ fn claude_writes_a_file() {
 }
 
 #[test]
-fn claude_names_the_tool_that_was_denied() {
+fn claude_names_denied_tools() {
     let (seen, heard) = replay("claude-denied", 0);
     let expected = AgentReport {
         final_text: DONE.to_owned(),
@@ -78,7 +78,7 @@ fn claude_names_the_tool_that_was_denied() {
 }
 
 #[test]
-fn claude_with_a_429_failed_and_hit_no_usage_limit() {
+fn claude_429_is_no_usage_limit() {
     let (seen, heard) = replay("claude-429-apikey", 1);
     let expected = AgentReport {
         tokens: Some(tokens(0, 0, 0, 0)),
@@ -115,7 +115,7 @@ fn claude_with_a_500_failed() {
 }
 
 #[test]
-fn claude_says_when_its_usage_limit_is_lifted() {
+fn claude_says_its_limit_time() {
     let (seen, heard) = replay("claude-429-oauth-limit", 1);
     let words = "You've hit your 5-hour limit · resets 12:57am (UTC)";
     let expected = AgentReport {
@@ -129,7 +129,7 @@ fn claude_says_when_its_usage_limit_is_lifted() {
 }
 
 #[test]
-fn claude_near_its_usage_limit_goes_on() {
+fn claude_near_limit_goes_on() {
     let (seen, heard) = replay("claude-ratelimit-warning", 0);
     let expected = AgentReport {
         final_text: "hello".to_owned(),
@@ -146,7 +146,7 @@ fn claude_near_its_usage_limit_goes_on() {
 }
 
 #[test]
-fn claude_held_by_a_stop_hook_ends_with_its_last_answer() {
+fn held_claude_ends_with_answer() {
     let (seen, _) = replay("claude-stop-hook", 0);
     let expected = AgentReport {
         final_text: "second answer".to_owned(),
@@ -182,7 +182,7 @@ fn codex_writes_a_file() {
 }
 
 #[test]
-fn codex_shows_nothing_of_a_command_that_its_sandbox_refused() {
+fn codex_hides_refused_commands() {
     let (seen, _) = replay("codex-sandbox-denied", 0);
     let expected = AgentReport {
         final_text: DONE.to_owned(),
@@ -193,7 +193,7 @@ fn codex_shows_nothing_of_a_command_that_its_sandbox_refused() {
 }
 
 #[test]
-fn codex_held_by_a_stop_hook_ends_with_its_last_answer() {
+fn held_codex_ends_with_answer() {
     let (seen, _) = replay("codex-stop-hook", 0);
     let expected = AgentReport {
         final_text: "second answer".to_owned(),
@@ -217,7 +217,7 @@ fn codex_with_a_429_failed() {
 }
 
 #[test]
-fn codex_with_a_500_failed_after_its_retries() {
+fn codex_500_failed_after_retries() {
     let (seen, heard) = replay("codex-500", 1);
     let words = "We’re currently experiencing high demand, which may cause temporary errors.";
     let expected = AgentReport {
@@ -233,7 +233,7 @@ fn codex_with_a_500_failed_after_its_retries() {
 }
 
 #[test]
-fn codex_says_in_words_when_its_usage_limit_is_lifted() {
+fn codex_words_its_limit_time() {
     let now = "2026-11-21T23:59:00+00:00[UTC]".parse().unwrap();
     let reader = Box::new(codex::reader(&order("go on"), now));
     let (seen, _) = read(reader, &recording("codex-usage-limit"), &code(1));
@@ -249,7 +249,7 @@ fn codex_says_in_words_when_its_usage_limit_is_lifted() {
 }
 
 #[test]
-fn a_resumed_codex_counts_its_tokens_from_the_first_day() {
+fn resumed_codex_counts_everything() {
     let now = "2026-11-21T23:59:00+00:00[UTC]".parse().unwrap();
     let order = AgentOrder { resume: Some("s"), ..order("go on") };
     let reader = Box::new(codex::reader(&order, now));
@@ -282,7 +282,7 @@ fn gemini_writes_a_file() {
 }
 
 #[test]
-fn gemini_without_consent_has_no_tool_to_write_with() {
+fn unpermitted_gemini_cannot_write() {
     let (seen, _) = replay("gemini-no-yolo", 0);
     let expected = AgentReport {
         final_text: DONE.to_owned(),
@@ -312,7 +312,7 @@ fn gemini_with_a_429_failed() {
 }
 
 #[test]
-fn gemini_sent_back_by_a_hook_ends_with_its_last_answer_alone() {
+fn returned_gemini_ends_with_answer() {
     let (seen, heard) = replay("gemini-afteragent-hook", 0);
     let expected = AgentReport {
         final_text: "second answer".to_owned(),
@@ -349,7 +349,7 @@ fn copilot_writes_a_file() {
 }
 
 #[test]
-fn copilot_names_the_tool_that_was_denied() {
+fn copilot_names_denied_tools() {
     let (seen, heard) = replay("copilot-denied", 0);
     let expected = AgentReport {
         final_text: DONE.to_owned(),
@@ -363,7 +363,7 @@ fn copilot_names_the_tool_that_was_denied() {
 }
 
 #[test]
-fn copilot_with_a_429_hit_a_limit_without_a_time() {
+fn copilot_429_is_timeless_limit() {
     let (seen, heard) = replay("copilot-429", 1);
     let words = "Failed to get response from the AI model; retried 5 times (total retry wait time: 56.77 seconds) Last error: 429 mock error 429";
     let expected = AgentReport {
@@ -379,7 +379,7 @@ fn copilot_with_a_429_hit_a_limit_without_a_time() {
 }
 
 #[test]
-fn copilot_sent_back_by_a_hook_ends_with_its_last_answer() {
+fn returned_copilot_ends_with_answer() {
     let (seen, _) = replay("copilot-agentstop-hook", 0);
     let expected = AgentReport {
         final_text: "second answer".to_owned(),
@@ -389,7 +389,7 @@ fn copilot_sent_back_by_a_hook_ends_with_its_last_answer() {
 }
 
 #[test]
-fn copilot_counts_its_tokens_in_a_file_of_its_own() {
+fn copilot_counts_in_own_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("copilot-usage.json");
     let usage = r#"{"modelMetrics":{
@@ -424,7 +424,7 @@ fn opencode_writes_a_file() {
 }
 
 #[test]
-fn opencode_ends_where_a_permission_was_refused_and_that_is_no_success() {
+fn refused_opencode_has_not_succeeded() {
     let (seen, heard) = replay("opencode-rejected", 0);
     let expected = AgentReport {
         tool_calls: Some(1),
@@ -459,7 +459,7 @@ fn every_recording_is_replayed_here() {
 }
 
 #[test]
-fn what_came_of_each_tool_call_is_reported() {
+fn tool_call_outcomes_are_reported() {
     use CallOutcome::{Denied, Done, Failed};
     // Claude Code says of a denied call that it was denied, that it failed, and at the end again that it was denied.
     for (name, expected) in [

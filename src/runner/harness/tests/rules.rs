@@ -19,7 +19,7 @@ const GOOD: [&str; 9] = [
 ];
 
 #[test]
-fn rule_1_a_prompt_goes_one_way_and_standard_input_is_never_left_open() {
+fn rule_1_prompt_goes_one_way() {
     let long = "a long prompt ".repeat(20_000);
     for name in ALL {
         for prompt in ["do it now", "-- do it", "resume", &long] {
@@ -37,7 +37,7 @@ fn rule_1_a_prompt_goes_one_way_and_standard_input_is_never_left_open() {
 }
 
 #[test]
-fn rule_2_exit_code_0_is_not_success_without_the_terminal_event() {
+fn rule_2_exit_0_needs_an_event() {
     for name in GOOD {
         let lines = recording(name);
         for kept in 0..lines.len() {
@@ -55,7 +55,7 @@ fn rule_2_exit_code_0_is_not_success_without_the_terminal_event() {
 }
 
 #[test]
-fn rule_2_the_terminal_event_is_not_success_without_exit_code_0() {
+fn rule_2_event_needs_exit_0() {
     for name in GOOD {
         for left in [code(1), code(143), ExitInfo { signal: Some(15), ..ExitInfo::default() }] {
             let (seen, _) = read(reader_for(name, Approval::Own), &recording(name), &left);
@@ -69,7 +69,7 @@ fn rule_2_the_terminal_event_is_not_success_without_exit_code_0() {
 }
 
 #[test]
-fn rule_3_each_program_is_ended_by_the_signal_on_which_it_ends_its_tools() {
+fn rule_3_signals_end_the_tools() {
     for name in ALL {
         let ending = harness_named(name).launch(&order("do it now")).unwrap().ending;
         let expected = if name == "codex" { Ending::Interrupt } else { Ending::Terminate };
@@ -78,7 +78,7 @@ fn rule_3_each_program_is_ended_by_the_signal_on_which_it_ends_its_tools() {
 }
 
 #[test]
-fn rule_4_a_retry_is_heard_where_it_is_shown_and_ends_nothing() {
+fn rule_4_retry_ends_nothing() {
     // Only standard error of Gemini CLI tells of it, and nothing of opencode.
     let mut reader = reader_for("gemini", Approval::Own);
     let mut heard = Vec::new();
@@ -97,7 +97,7 @@ fn rule_4_a_retry_is_heard_where_it_is_shown_and_ends_nothing() {
 }
 
 #[test]
-fn rule_5_a_line_is_read_as_json_wherever_its_type_stands() {
+fn rule_5_line_type_stands_anywhere() {
     let result = br#"  {"is_error":false,"result":"fine","usage":{"input_tokens":1},"subtype":"success","type":"result"}"#;
     let (seen, heard) = read(reader_for("claude", Approval::Own), &[&result[..]], &code(0));
     assert_eq!((seen.outcome, seen.final_text.as_str()), (RunOutcome::Finished, "fine"));
@@ -115,7 +115,7 @@ fn rule_5_a_line_is_read_as_json_wherever_its_type_stands() {
 }
 
 #[test]
-fn rule_6_only_a_failed_turn_is_the_failure_of_codex() {
+fn rule_6_codex_fails_by_turn() {
     let mut lines = recording("codex");
     let at = lines.len() - 1;
     for line in [

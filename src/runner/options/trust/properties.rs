@@ -168,7 +168,7 @@ fn counted(layers: Layers) -> Result<Layers> {
 }
 
 #[test]
-fn s2_each_value_of_each_key_alone_is_free_named_or_refused() {
+fn s2_values_are_sorted_by_trust() {
     for name in names() {
         for value in values(name) {
             let project = read(&[(name, value)], of_project);
@@ -202,7 +202,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
 
     #[test]
-    fn s2_a_project_that_is_not_trusted_makes_nothing_looser_than_the_person_has_it(
+    fn s2_untrusted_project_loosens_nothing(
         lines in file(),
         person in file(),
         // Few files get through when each of them asks for a check or a commit.

@@ -35,7 +35,7 @@ proptest! {
     /// A runner that is killed in the middle of a step has written some of its files and not the
     /// others; beside them may lie a temporary file, cut anywhere.
     #[test]
-    fn whenever_the_runner_dies_everything_loads_and_no_iteration_is_lost_or_counted_twice(
+    fn no_death_loses_an_iteration(
         lives in prop::collection::vec((steps(), 0..4_usize, 0..600_usize), 1..4)
     ) {
         let desk = Desk::new();

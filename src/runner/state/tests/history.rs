@@ -4,7 +4,7 @@ use super::*;
 use crate::world::WallTime;
 
 #[test]
-fn old_logs_go_at_the_first_iteration_and_whenever_64_mib_more_were_logged() {
+fn old_logs_go_in_time() {
     let desk = Desk::new();
     let mut files = desk.open();
     let logs = files.folder.join("logs");
@@ -24,7 +24,7 @@ fn old_logs_go_at_the_first_iteration_and_whenever_64_mib_more_were_logged() {
 }
 
 #[test]
-fn an_iteration_that_does_not_count_is_in_the_history_only() {
+fn uncounted_iteration_stays_in_history() {
     let desk = Desk::new();
     let mut files = desk.open();
     let (_, first_log) = files.log(1).unwrap();
@@ -43,7 +43,7 @@ fn an_iteration_that_does_not_count_is_in_the_history_only() {
 }
 
 #[test]
-fn the_newest_two_hundred_are_listed_and_all_are_in_the_history() {
+fn newest_two_hundred_are_listed() {
     let desk = Desk::new();
     let mut files = desk.open();
     for n in 1..=210 {
@@ -60,7 +60,7 @@ fn the_newest_two_hundred_are_listed_and_all_are_in_the_history() {
 }
 
 #[test]
-fn the_list_stays_below_a_mebibyte_and_always_holds_the_last_one() {
+fn list_stays_below_a_mebibyte() {
     let mut ended = EndedIterations::default();
     for n in 1..=20 {
         ended.push(&Iteration { words: "x".repeat(200_000), ..finished(n) }).unwrap();
@@ -78,7 +78,7 @@ fn the_list_stays_below_a_mebibyte_and_always_holds_the_last_one() {
 }
 
 #[test]
-fn a_torn_line_of_the_history_costs_that_line_only() {
+fn torn_history_line_costs_itself() {
     let desk = Desk::new();
     let mut files = desk.open();
     files.begin(&begun(1)).unwrap();
@@ -96,7 +96,7 @@ fn a_torn_line_of_the_history_costs_that_line_only() {
 }
 
 #[test]
-fn l1_an_iteration_behind_the_garbage_of_an_agent_is_in_the_history() {
+fn l1_iteration_behind_garbage_stays() {
     let desk = Desk::new();
     let mut files = desk.open();
     let path = desk.folder().join("history.jsonl");
@@ -122,7 +122,7 @@ fn l1_an_iteration_behind_the_garbage_of_an_agent_is_in_the_history() {
 }
 
 #[test]
-fn the_tail_of_a_long_history_is_read_from_its_end() {
+fn long_history_reads_its_tail() {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("history.jsonl");
     let mut text = Vec::new();

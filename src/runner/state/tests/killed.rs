@@ -24,7 +24,7 @@ fn partial_iteration_on_exit() {
 }
 
 #[test]
-fn an_end_that_was_written_down_stays_as_it_is() {
+fn written_end_stays() {
     let desk = Desk::new();
     let mut files = desk.open();
     files.begin(&begun(1)).unwrap();
@@ -38,7 +38,7 @@ fn an_end_that_was_written_down_stays_as_it_is() {
 }
 
 #[test]
-fn killed_with_sigkill_the_next_start_records_the_unfinished_iteration() {
+fn sigkilled_iteration_is_recorded() {
     let desk = Desk::new();
     let mut files = desk.open();
     files.state.status = LoopStatus::Running;
@@ -77,7 +77,7 @@ fn killed_with_sigkill_the_next_start_records_the_unfinished_iteration() {
 }
 
 #[test]
-fn the_last_output_of_the_agent_is_the_sign_of_life() {
+fn last_output_shows_life() {
     let desk = Desk::new();
     let mut files = desk.open();
     let (_file, log) = files.log(1).unwrap();
@@ -101,7 +101,7 @@ fn the_last_output_of_the_agent_is_the_sign_of_life() {
 }
 
 #[test]
-fn a_runner_killed_between_two_iterations_leaves_nothing_to_record() {
+fn kill_between_iterations_leaves_nothing() {
     let desk = Desk::new();
     let mut files = desk.open();
     files.begin(&begun(1)).unwrap();
@@ -114,7 +114,7 @@ fn a_runner_killed_between_two_iterations_leaves_nothing_to_record() {
 }
 
 #[test]
-fn killed_in_the_iteration_after_one_that_did_not_count_is_recorded_too() {
+fn kill_after_uncounted_is_recorded() {
     let desk = Desk::new();
     let mut files = desk.open();
     let iso = |millis| iso(WallTime::from_millis(millis));
@@ -130,7 +130,7 @@ fn killed_in_the_iteration_after_one_that_did_not_count_is_recorded_too() {
 }
 
 #[test]
-fn a_killed_iteration_did_not_take_the_time_in_which_all_stood_still() {
+fn standstill_is_no_iteration_time() {
     let desk = Desk::new();
     let mut files = desk.open();
     let (_file, log) = files.log(1).unwrap();

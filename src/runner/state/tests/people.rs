@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn context_is_added_and_cleared_while_a_runner_runs() {
+fn context_changes_during_runs() {
     let desk = Desk::new();
     let files = desk.open();
     assert_eq!(files.context().unwrap(), "");
@@ -22,7 +22,7 @@ fn context_is_added_and_cleared_while_a_runner_runs() {
 }
 
 #[test]
-fn many_who_add_context_at_once_lose_nothing() {
+fn context_writers_lose_nothing() {
     let desk = Desk::new();
     let folder = make_state_folder(desk.root(), ID).unwrap();
     std::thread::scope(|scope| {
@@ -40,7 +40,7 @@ fn many_who_add_context_at_once_lose_nothing() {
 }
 
 #[test]
-fn requests_reach_the_runner_and_can_be_taken_back() {
+fn requests_can_be_withdrawn() {
     let desk = Desk::new();
     let files = desk.open();
     let person = Requests::of(&desk.folder());
@@ -58,7 +58,7 @@ fn requests_reach_the_runner_and_can_be_taken_back() {
 }
 
 #[test]
-fn a_stale_stop_of_an_earlier_run_never_ends_a_new_one() {
+fn stale_stop_ends_no_run() {
     let desk = Desk::new();
     drop(desk.open());
     Requests::of(&desk.folder()).ask(RunnerRequest::Stop).unwrap();

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_second_runner_on_the_change_is_refused_and_told_of_the_first_one() {
+fn second_runner_hears_the_first() {
     let desk = Desk::new();
     let files = desk.open();
     let words = desk.refused();
@@ -18,7 +18,7 @@ fn a_second_runner_on_the_change_is_refused_and_told_of_the_first_one() {
 }
 
 #[test]
-fn a_second_runner_in_the_work_tree_is_refused_although_its_change_is_free() {
+fn second_runner_in_tree_is_refused() {
     let desk = Desk::new();
     let _books = desk.open();
     let other = Change { id: "003-01_other".to_owned(), ..desk.change.clone() };
@@ -32,7 +32,7 @@ fn a_second_runner_in_the_work_tree_is_refused_although_its_change_is_free() {
 }
 
 #[test]
-fn whoever_looks_at_the_lock_keeps_no_runner_out() {
+fn lock_watchers_block_nobody() {
     let desk = Desk::new();
     drop(desk.open());
     std::thread::scope(|scope| {
@@ -46,7 +46,7 @@ fn whoever_looks_at_the_lock_keeps_no_runner_out() {
 }
 
 #[test]
-fn an_unreadable_file_is_kept_aside_and_never_overwritten() {
+fn unreadable_file_is_kept_aside() {
     for broken in ["{\"change_id\": \"x\"", "", "[]", "\"words\"", "{\"port\": 8080}", "\u{0}\u{1}"]
     {
         let desk = Desk::new();
@@ -67,7 +67,7 @@ fn an_unreadable_file_is_kept_aside_and_never_overwritten() {
 }
 
 #[test]
-fn nothing_is_followed_out_of_the_project() {
+fn nothing_leads_out_of_project() {
     for place in [".spool/.state", ".spool/.state/ralph", ".claude"] {
         let desk = Desk::new();
         let outside = desk.scratch.path().join("outside");
@@ -82,7 +82,7 @@ fn nothing_is_followed_out_of_the_project() {
 }
 
 #[test]
-fn what_is_not_a_file_is_refused_before_anything_begins() {
+fn non_file_is_refused_first() {
     let names = ["state.json", "history.jsonl", "journal.jsonl", "context.md", "lock"];
     for name in names {
         for kind in ["link", "folder", "pipe"] {
@@ -118,7 +118,7 @@ fn odd(path: &Path, kind: &str, desk: &Desk) {
 }
 
 #[test]
-fn a_change_that_names_no_folder_is_refused() {
+fn folderless_change_is_refused() {
     for id in ["", "..", ".", "a/b", "/etc", "-x", "a\u{0}b", "a\nb", ".hidden", "a\\b"] {
         assert!(!is_change_id(id), "{id:?}");
         let mut desk = Desk::new();

@@ -67,7 +67,7 @@ fn state_file_location() {
 }
 
 #[test]
-fn state_file_location_is_the_work_tree_also_for_a_project_below_it() {
+fn state_file_location_is_the_tree() {
     let mut desk = Desk::new();
     let tree = desk.scratch.path().canonicalize().unwrap();
     desk.change.worktree.clone_from(&tree);
@@ -152,7 +152,7 @@ fn state_file_schema() {
 }
 
 #[test]
-fn every_field_that_is_written_is_in_the_schema_and_on_the_page() {
+fn written_fields_are_in_schema() {
     let schema = schema();
     let page = include_str!("../../../../docs/reference/loop-state.md");
     let everything = Iteration {
@@ -202,7 +202,7 @@ fn every_field_that_is_written_is_in_the_schema_and_on_the_page() {
 }
 
 #[test]
-fn the_check_of_the_schema_sees_what_is_wrong() {
+fn schema_check_sees_wrongs() {
     let wrong = json!({
         "change_id": 3, "status": "paused", "current_iteration": -1, "started_at": "today",
         "iterations": [{"n": "one", "commits": "none"}], "exit_code": "x",
@@ -252,7 +252,7 @@ fn iteration_history_entry() {
 }
 
 #[test]
-fn fields_of_others_are_kept_and_missing_ones_load() {
+fn foreign_fields_are_kept() {
     let desk = Desk::new();
     fs::create_dir_all(desk.root().join(".claude")).unwrap();
     fs::write(
@@ -270,7 +270,7 @@ fn fields_of_others_are_kept_and_missing_ones_load() {
 }
 
 #[test]
-fn a_file_of_the_older_loop_loads_with_its_types() {
+fn older_file_keeps_its_types() {
     let older = json!({
         "worktree_name": "add-login", "task": "Do it", "done_criteria": "openspec", "max_iterations": 10,
         "current_iteration": 2, "status": "waiting:human", "terminal_pid": null, "change_id": null,
@@ -299,7 +299,7 @@ fn a_file_of_the_older_loop_loads_with_its_types() {
 }
 
 #[test]
-fn a_field_of_others_never_stands_twice_in_the_file() {
+fn foreign_field_never_doubles() {
     let desk = Desk::new();
     let mut files = desk.open();
     for name in ["iterations", "iterations_left_out", "running_iteration"] {

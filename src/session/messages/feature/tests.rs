@@ -82,7 +82,7 @@ fn every_end() -> Vec<TerminalReason> {
 }
 
 #[test]
-fn the_reason_stays_under_4000_characters_whatever_the_project() {
+fn reason_stays_under_4000_characters() {
     let long = "9".repeat(180);
     let list: String = (0..5_000).fold(String::new(), |list, number| {
         list + &format!("- [ ] T{number:06}{long} \u{1f600} a title\n")
@@ -108,7 +108,7 @@ fn the_reason_stays_under_4000_characters_whatever_the_project() {
 }
 
 #[test]
-fn no_text_of_ours_passes_our_own_completion_test() {
+fn our_texts_never_complete() {
     let list = format!("- [ ] {SIGNAL}\n- [ ] T002 {SIGNAL}\n");
     let desks = [
         snapshot("001-a", Some(&list), EXECUTING),
@@ -145,7 +145,7 @@ fn no_text_of_ours_passes_our_own_completion_test() {
 }
 
 #[test]
-fn no_text_of_ours_draws_on_a_terminal() {
+fn our_texts_never_draw() {
     let list = "- [ ] **\u{1b}[31mT001** a\n- [ ] T002\u{9b} b\n";
     let (_scratch, mut snapshot) = snapshot("001-a", Some(list), "{\"a\":\u{1b}}");
     snapshot.feature.folder = PathBuf::from("/a\u{1b}[31m/b\n/c");
@@ -166,7 +166,7 @@ fn no_text_of_ours_draws_on_a_terminal() {
 }
 
 #[test]
-fn every_end_says_what_to_do_next() {
+fn ends_say_what_is_next() {
     let (_scratch, snapshot) = snapshot("001-a", Some("- [x] T001 a\n- [ ] T002 b\n"), EXECUTING);
     for reason in every_end() {
         let message = end_message(&snapshot, &record(), &reason, None);
@@ -177,7 +177,7 @@ fn every_end_says_what_to_do_next() {
 }
 
 #[test]
-fn as_many_open_tasks_are_named_as_fit() {
+fn fitting_open_tasks_are_named() {
     let (_scratch, mut snapshot) = snapshot("001-a", None, EXECUTING);
     assert_eq!(open_tasks(&snapshot), "");
     let list = |text: &str| Some(TaskList::parse(text.as_bytes()));
@@ -193,7 +193,7 @@ fn as_many_open_tasks_are_named_as_fit() {
 }
 
 #[test]
-fn the_place_is_that_of_the_list_and_otherwise_of_the_state() {
+fn list_outranks_state_place() {
     let place = |tasks, state: &str| {
         let (_scratch, snapshot) = snapshot("001-a", tasks, state);
         (snapshot.place().task, snapshot.place().total, snapshot.place().done)
