@@ -42,7 +42,6 @@ impl WallTime {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }
 
-    #[must_use]
     pub fn after(self, length: Duration) -> Self {
         Self(self.0.saturating_add(u64::try_from(length.as_millis()).unwrap_or(u64::MAX)))
     }
@@ -87,13 +86,11 @@ impl FileTime {
         self.0 > 0
     }
 
-    #[must_use]
     pub fn after(self, length: Duration) -> Self {
         Self(self.0.saturating_add(u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)))
     }
 
     /// The next nanosecond.
-    #[must_use]
     pub fn next(self) -> Self {
         if self.is_known() { Self(self.0.saturating_add(1)) } else { self }
     }

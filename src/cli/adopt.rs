@@ -80,7 +80,7 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
     let project = args.place.with_loops()?;
     let from = args.typed().map(|typed| session_of(&project, typed)).transpose()?;
     let Some(own) = own_session() else {
-        let orphans = orphans(&Loops::of(&project.root), None);
+        let orphans = orphans(&Loops::of(&project.root));
         let (found, named) = match (from.as_deref(), orphans.as_slice()) {
             (Some(session), _) => (String::new(), session),
             (None, []) => bail!("no loop was left behind here"),

@@ -146,7 +146,7 @@ impl Around {
             let in_sessions: Vec<LoopName> = features.chain(tasks).collect();
             return self.runner_beside(in_sessions, &at_work);
         }
-        match to_cancel(project, None, None, self.own.as_deref()) {
+        match to_cancel(project, self.own.as_deref()) {
             Ok(Meant::Task(session)) => Ok(SelectedLoop::Session(project.clone(), session)),
             Ok(Meant::Feature(feature)) => Ok(SelectedLoop::Feature(project.clone(), feature)),
             Err(_) if !at_work.is_empty() => self.only_runner(),

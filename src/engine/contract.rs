@@ -111,7 +111,6 @@ impl Check {
     }
 
     /// The same review at other moments.
-    #[must_use]
     pub fn made(mut self, when: ReviewWhen) -> Self {
         self.run.truncate(self.review_words().len());
         if when != ReviewWhen::End {

@@ -64,7 +64,6 @@ impl Default for Hasher {
 }
 
 impl Hasher {
-    #[must_use]
     pub fn with(mut self, bytes: &[u8]) -> Self {
         for byte in bytes {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
@@ -72,7 +71,6 @@ impl Hasher {
         self
     }
 
-    #[must_use]
     pub fn with_number(self, number: u64) -> Self {
         self.with(&number.to_le_bytes())
     }

@@ -91,7 +91,6 @@ impl Ledger {
     }
 
     /// The start of a continued loop: totals stay, counts in a row begin again.
-    #[must_use]
     pub fn going_on(&self) -> Self {
         let Self { iterations, continued, tool_calls, failed_calls, commits, more_calls, .. } =
             *self;

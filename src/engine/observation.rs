@@ -100,14 +100,12 @@ pub struct TokenTotals {
 read_fields!(TokenTotals { all, written });
 
 impl TokenTotals {
-    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let add = u64::saturating_add;
         Self { all: add(self.all, other.all), written: add(self.written, other.written) }
     }
 
     /// The difference, at least 0.
-    #[must_use]
     pub fn minus(self, other: Self) -> Self {
         let take = u64::saturating_sub;
         Self { all: take(self.all, other.all), written: take(self.written, other.written) }

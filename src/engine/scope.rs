@@ -17,7 +17,6 @@ const RUN: usize = 3;
 impl TaskList {
     /// Keeps every task of these ids, however often the list has it, and its repairs; without ids, the whole list.
     /// Lines that do not count stay if they lie among these tasks or right above the first.
-    #[must_use]
     pub fn within(mut self, ids: &[String]) -> Self {
         if ids.is_empty() {
             return self;
@@ -47,7 +46,6 @@ impl TaskList {
     }
 
     /// Optional tasks count if `counts` is set.
-    #[must_use]
     pub fn with_optional(mut self, counts: bool) -> Self {
         if counts {
             self.take_in(|task| task.aside == Some(AsideKind::Optional));

@@ -86,7 +86,6 @@ impl Contents {
     }
 
     /// Adds those of `paths` that only `others` has.
-    #[must_use]
     pub fn with_missing(mut self, others: &Self, paths: &[String]) -> Self {
         for file in others.0.iter() {
             let is_asked = paths.iter().any(|path| path.as_bytes() == file.path());
@@ -98,7 +97,6 @@ impl Contents {
     }
 
     /// Replaces the files at these paths by those of `others`.
-    #[must_use]
     pub fn with_those_of(self, others: &Self, paths: &BTreeSet<&str>) -> Self {
         let is_asked = |path: &[u8]| str::from_utf8(path).is_ok_and(|text| paths.contains(text));
         let mut all = Entries::with_room_of(&self.0);

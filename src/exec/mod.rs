@@ -110,12 +110,10 @@ impl Program {
         Self { command, input: Vec::new(), limit: Some(limit), grace: GRACE, kept: false }
     }
 
-    #[must_use]
     pub fn input(self, input: &[u8]) -> Self {
         Self { input: input.to_vec(), ..self }
     }
 
-    #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
     }
@@ -125,7 +123,6 @@ impl Program {
     ///
     /// Standard input is empty, and the environment is that of this process. Without a supervisor (see
     /// [`supervise::supervise_if_asked`]), the program runs alone.
-    #[must_use]
     pub fn kept(self) -> Self {
         Self { kept: true, ..self }
     }

@@ -166,7 +166,6 @@ impl FeatureSnapshot {
 
     /// Sets the limits of the armed loop, and keeps only its tasks in the list. Waits until the deadline if that needs
     /// another reading of the list.
-    #[must_use]
     pub fn under(
         mut self,
         standing: &PinState,

@@ -25,7 +25,6 @@ pub struct Spent {
 }
 
 impl Amount {
-    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
             value: self.value.saturating_add(other.value),
@@ -70,7 +69,6 @@ impl Spent {
         }
     }
 
-    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self { tokens: self.tokens.plus(other.tokens), cost: self.cost.plus(other.cost) }
     }

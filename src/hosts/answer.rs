@@ -72,7 +72,6 @@ impl HookAnswer {
     }
 
     /// Only an answer that blocks has another form.
-    #[must_use]
     pub fn in_form(mut self, form: ContinueForm) -> Self {
         if let (ContinueForm::Context, Effect::Block(reason)) = (form, &mut self.effect) {
             self.effect = Effect::Continue(std::mem::take(reason));
@@ -103,7 +102,6 @@ impl HookAnswer {
     }
 
     /// Adds a paragraph for the person.
-    #[must_use]
     pub fn also_notify(mut self, message: &str) -> Self {
         if !self.message.is_empty() && !message.is_empty() {
             self.message.push('\n');
@@ -113,7 +111,6 @@ impl HookAnswer {
     }
 
     /// Adds a paragraph for the person, but not in the contract's form.
-    #[must_use]
     pub fn also_in_plugin(mut self, message: &str) -> Self {
         if !self.plugin_message.is_empty() {
             self.plugin_message.push('\n');
@@ -123,7 +120,6 @@ impl HookAnswer {
     }
 
     /// Also reaches a person who looks elsewhere. The terminal rings if the answer shows something.
-    #[must_use]
     pub fn alert(mut self, about: &str, reason: &str, words: &str) -> Self {
         let rings = !self.message_in(AnswerForm::Plugin).is_empty();
         self.alert = Some(Alert { notice: PersonNotice::of(about, reason, words), rings });
@@ -137,7 +133,6 @@ impl HookAnswer {
         parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\n")
     }
 
-    #[must_use]
     pub fn log(mut self, line: &str) -> Self {
         // A file name must not control the terminal.
         self.log.push(format!("[ralph-speckit] {}", text::line(line)));

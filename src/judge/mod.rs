@@ -159,7 +159,6 @@ impl TickJudge {
     }
 
     /// Sets list and looks, which a run knows without reading them from disk.
-    #[must_use]
     pub fn knowing(self, list: Option<Rc<TaskFile>>, looks: Looks) -> Self {
         Self { list: OnceCell::from(list), looks: OnceCell::from(looks), ..self }
     }
@@ -225,7 +224,6 @@ impl TickJudge {
     }
 
     /// Looks at the project alone.
-    #[must_use]
     pub fn of_project(mut self, root: &Path) -> Self {
         let list = self.place.list.clone();
         let (folder, list_at, run) = (root.to_owned(), list.clone(), self.place.run);

@@ -136,16 +136,13 @@ fn is_type(name: &OsStr) -> bool {
         || name.to_str().is_some_and(|name| name.starts_with("claude-code"))
 }
 
-/// `true` if there was a plugin. A foreign folder is refused.
-pub fn remove(folder: &Path) -> Result<bool> {
-    match site(folder)? {
-        Site::Missing => Ok(false),
-        Site::Empty | Site::Assembled(_) => {
-            remove_record_last(folder)
-                .with_context(|| format!("could not remove the folder `{}`", folder.display()))?;
-            Ok(true)
-        }
+/// A foreign folder is refused.
+pub fn remove(folder: &Path) -> Result<()> {
+    if site(folder)? == Site::Missing {
+        return Ok(());
     }
+    remove_record_last(folder)
+        .with_context(|| format!("could not remove the folder `{}`", folder.display()))
 }
 
 /// Removes the leftovers of killed assemblies beside the plugin after this age, if they hold nothing but a plugin of

@@ -70,17 +70,12 @@ pub fn words(reason: &TerminalReason, signal: Option<i32>) -> String {
 
 /// One or two sentences; empty when there is nothing to do.
 pub fn what_next(reason: &TerminalReason, change: &str, iteration: u32) -> String {
+    let limit = |flag: &str| format!("Run the same command again; {flag} sets another limit.");
     let next = match reason {
         TerminalReason::Completed => "",
-        TerminalReason::TimedOut { .. } => {
-            "Run the same command again; --max-runtime sets another limit."
-        }
-        TerminalReason::Budget { unit: BudgetUnit::Tokens, .. } => {
-            "Run the same command again; --token-budget sets another limit."
-        }
-        TerminalReason::Budget { unit: BudgetUnit::Money, .. } => {
-            "Run the same command again; --max-usd sets another limit."
-        }
+        TerminalReason::TimedOut { .. } => return limit("--max-runtime"),
+        TerminalReason::Budget { unit: BudgetUnit::Tokens, .. } => return limit("--token-budget"),
+        TerminalReason::Budget { unit: BudgetUnit::Money, .. } => return limit("--max-usd"),
         TerminalReason::Stopped => {
             "Run the same command again: it continues this loop; --restart begins a new one."
         }

@@ -128,8 +128,8 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
 }
 
 /// Live loops of other sessions that are gone, or silent for an hour.
-pub fn orphans(loops: &Loops, session: Option<&str>) -> Vec<Record> {
-    others(loops, session).into_iter().filter(|record| is_left_behind(loops, record)).collect()
+pub fn orphans(loops: &Loops) -> Vec<Record> {
+    live(loops).into_iter().filter(|record| is_left_behind(loops, record)).collect()
 }
 
 /// The loop's session is gone, or has been silent for an hour.
@@ -137,14 +137,9 @@ fn is_left_behind(loops: &Loops, record: &Record) -> bool {
     life::of(loops, record).leaves_behind(record)
 }
 
-fn others(loops: &Loops, session: Option<&str>) -> Vec<Record> {
-    let mut others = live(loops);
-    others.retain(|record| Some(record.session.as_str()) != session);
-    others
-}
-
 fn meant(loops: &Loops, adopter: Adopter<'_>) -> Result<String, Refusal> {
-    let mut candidates = others(loops, Some(adopter.session));
+    let mut candidates = live(loops);
+    candidates.retain(|record| record.session != adopter.session);
     let is_left = |record: &Record| is_left_behind(loops, record);
     match adopter.from {
         Some(named) if named == adopter.session => {

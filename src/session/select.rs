@@ -91,24 +91,17 @@ pub fn to_block(loops: &Loops, own: Option<&str>) -> Result<Record, Refusal> {
     select(live, Wanted { noun: "ralph loop", state: "live", named: None, own: None })
 }
 
-/// The loop of the named feature or session, or this session's; then, in a session the current feature's, in a terminal
-/// the only one.
-pub fn to_cancel(
-    project: &Project,
-    feature: Option<&str>,
-    named: Option<&str>,
-    own: Option<&str>,
-) -> Result<Meant, Refusal> {
+/// This session's loop; then, in a session the current feature's, in a terminal the only one.
+pub fn to_cancel(project: &Project, own: Option<&str>) -> Result<Meant, Refusal> {
     let loops = Loops::of(&project.root);
     let tasks = live_ralph(&loops);
-    let wanted = Wanted { noun: "ralph loop", state: "live", named, own };
+    let wanted = Wanted { noun: "ralph loop", state: "live", named: None, own };
     let is_own = |record: &Record| Some(record.session.as_str()) == own;
-    if named.is_some() || (feature.is_none() && tasks.iter().any(is_own)) {
+    if tasks.iter().any(is_own) {
         return select(tasks, wanted).map(|record| Meant::Task(record.session));
     }
-    let is_feature = feature.is_some() || own.is_some() || tasks.is_empty();
-    if is_feature || current_lives(project, &loops) {
-        return feature_to_cancel(project, feature, own).map(Meant::Feature);
+    if own.is_some() || tasks.is_empty() || current_lives(project, &loops) {
+        return feature_to_cancel(project, None, own).map(Meant::Feature);
     }
     let features = armed_features(project, &loops);
     if features.is_empty() {

@@ -27,7 +27,6 @@ impl Setting {
 impl Chosen {
     /// Adds settings that only a weaker place has. Two pairs go together: the stronger place decides on agent program
     /// and command line, and on verbose and quiet.
-    #[must_use]
     pub fn over(mut self, weaker: Self) -> Self {
         let has = |setting| self.made(setting).is_some();
         let (command, shown) =

@@ -23,7 +23,6 @@ impl ExtensionHooks {
     }
 
     /// The commands that have not run.
-    #[must_use]
     pub fn left(&self, ran: &Self) -> Self {
         let left = |all: &[String], ran: &[String]| {
             all.iter().filter(|command| !ran.contains(command)).cloned().collect()

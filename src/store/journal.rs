@@ -77,7 +77,6 @@ impl Entry {
     }
 
     /// Adds the sums of a loop that ends.
-    #[must_use]
     pub fn with_sums(self, ledger: &Ledger) -> Self {
         Self {
             tool_calls: ledger.tool_calls,
@@ -88,7 +87,6 @@ impl Entry {
     }
 
     /// Adds the use of the reviews of a loop that ends.
-    #[must_use]
     pub fn with_reviews(self, ledger: &Ledger) -> Self {
         Self {
             review_tokens: ledger.review_tokens,

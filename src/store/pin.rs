@@ -163,7 +163,6 @@ impl Pin {
     }
 
     /// Whose the loop is, without what was armed.
-    #[must_use]
     pub fn bare(self) -> Self {
         let armed_by = if self.armed_by.is_person() { ArmedBy::Lost } else { self.armed_by };
         let Self { version, project, about, session, armed_at, .. } = self;
@@ -184,7 +183,6 @@ impl Pin {
     }
 
     /// The same loop when it has ended; the next arming proposes its limits.
-    #[must_use]
     pub fn closed(self, reason: TerminalReason, words: &str) -> Self {
         let (armed_by, limits) = (self.armed_by.clone(), self.limits);
         let ended = Some(PinnedEnd { reason, words: words.to_owned() });

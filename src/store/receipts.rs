@@ -166,7 +166,6 @@ impl Receipts {
     }
 
     /// The same receipts, with the files of a run of `spool ralph` beside them.
-    #[must_use]
     pub fn of_run(&self) -> Self {
         Self { kept: "run-", ..self.clone() }
     }

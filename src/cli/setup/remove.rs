@@ -10,7 +10,7 @@ use super::answer::{COMMANDS, SetupAnswer};
 use super::args::SetupArgs;
 use super::data_folder::DataFolder;
 use super::files::{exists, is_same_place, remove_file, remove_if_empty};
-use super::site::{Places, SetupSite, our_plugin, sweep_claude};
+use super::site::{SetupSite, our_plugin, sweep_claude};
 use crate::forms::setup::SetupStepName;
 use crate::hosts::claude::commands::USER_COMMANDS;
 use crate::plugin::assembly::{self, Site};
@@ -26,56 +26,20 @@ use crate::store::write::LEFT_ALONE;
 /// A launcher of a plain checkout leaves this in our folder to show its hint only once.
 const HINT: &str = "install-hint-shown";
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum RemovalStep {
-    Uninstall(Registration),
-    RemoveMarketplace(Registration),
-    RemoveCopy(PathBuf),
-    RemoveCommands(Registration),
-    RemoveStatusLine(Registration),
-    Forget(Registration),
-    RemovePlugin,
-    RemovePrograms,
-    RemoveInstallRecord,
+struct RemovalStep {
+    /// `None` for the end of a registration, which only the install record knows.
+    name: Option<SetupStepName>,
+    /// What is removed, in words.
+    what: String,
+    /// Empty for a step that is done once.
+    of: Registration,
+    /// Only for a copy that is removed.
+    copy: PathBuf,
 }
 
 impl RemovalStep {
-    /// The name for programs, and what is removed; `None` for steps that only the install record knows.
-    fn describe(&self, places: &Places) -> Option<(SetupStepName, String)> {
-        Some(match self {
-            Self::Forget(_) => return None,
-            Self::Uninstall(_) => {
-                (SetupStepName::Uninstall, format!("the plugin `{IDENTIFIER}` from Claude Code"))
-            }
-            Self::RemoveMarketplace(_) => {
-                let what = format!("the marketplace `{MARKETPLACE}` from Claude Code");
-                (SetupStepName::RemoveMarketplace, what)
-            }
-            Self::RemoveCopy(copy) => {
-                (SetupStepName::RemoveCopy, format!("Claude Code's copy in `{}`", copy.display()))
-            }
-            Self::RemoveCommands(registration) => {
-                let folder = registration.claude_folder.join("commands");
-                let what = format!("{COMMANDS} from `{}`", folder.display());
-                (SetupStepName::RemoveCommands, what)
-            }
-            Self::RemoveStatusLine(registration) => {
-                let file = settings_of(&registration.claude_folder);
-                let what = format!("the status line from `{}`", file.display());
-                (SetupStepName::RemoveStatusLine, what)
-            }
-            Self::RemovePlugin => {
-                let what = format!("the plugin from `{}`", places.plugin.display());
-                (SetupStepName::RemovePlugin, what)
-            }
-            Self::RemovePrograms => {
-                let what = format!("the programs from `{}`", places.bin.display());
-                (SetupStepName::RemovePrograms, what)
-            }
-            Self::RemoveInstallRecord => {
-                (SetupStepName::RemoveInstallRecord, format!("`{}`", places.data.display()))
-            }
-        })
+    fn new(name: SetupStepName, what: String, of: &Registration) -> Self {
+        Self { name: Some(name), what, of: of.clone(), copy: PathBuf::new() }
     }
 }
 
@@ -100,8 +64,8 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     };
     let (steps, unreachable) = plan(site, &record)?;
     if args.dry_run {
-        for (name, what) in steps.iter().filter_map(|step| step.describe(&site.places)) {
-            answer.step(name, &what);
+        for (name, what) in steps.iter().filter_map(|step| Some((step.name?, &step.what))) {
+            answer.step(name, what);
         }
         return answer.end();
     }
@@ -110,13 +74,13 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     }
     for step in &steps {
         let done = undo(site, step, &mut record)?;
-        if matches!(step, RemovalStep::RemoveInstallRecord) && data.exists() {
+        if step.name == Some(SetupStepName::RemoveInstallRecord) && data.exists() {
             answer.left(format!("left `{}`: {}", data.display(), why_left(data)));
             continue;
         }
-        let Some((name, all)) = step.describe(&site.places) else { continue };
+        let Some(name) = step.name else { continue };
         match done {
-            StepDone::Wholly => answer.step(name, &all),
+            StepDone::Wholly => answer.step(name, &step.what),
             StepDone::Partly(part) => answer.step(name, &part),
             StepDone::NotAtAll => {}
         }
@@ -155,26 +119,33 @@ fn plan(site: &SetupSite<'_>, record: &InstallRecord) -> Result<(Vec<RemovalStep
     for registration in &record.registrations {
         // The client writes the same file when it uninstalls, so our entry goes first.
         if !registration.status_line.is_empty() {
-            steps.push(RemovalStep::RemoveStatusLine(registration.clone()));
+            let file = settings_of(&registration.claude_folder);
+            let what = format!("the status line from `{}`", file.display());
+            steps.push(RemovalStep::new(SetupStepName::RemoveStatusLine, what, registration));
         }
         if registration.user_commands {
-            steps.push(RemovalStep::RemoveCommands(registration.clone()));
+            let folder = registration.claude_folder.join("commands");
+            let what = format!("{COMMANDS} from `{}`", folder.display());
+            steps.push(RemovalStep::new(SetupStepName::RemoveCommands, what, registration));
         }
         match plan_to_unregister(site, registration)? {
             Some(these) => steps.extend(these),
             None => unreachable.push(registration.claude_folder.clone()),
         }
     }
+    let (places, none) = (&site.places, Registration::default());
     // This comes first: foreign files in the plugin's folder are an error.
-    match assembly::site(&site.places.plugin)? {
-        Site::Missing => {}
-        Site::Empty | Site::Assembled(_) => steps.push(RemovalStep::RemovePlugin),
+    if assembly::site(&places.plugin)? != Site::Missing {
+        let what = format!("the plugin from `{}`", places.plugin.display());
+        steps.push(RemovalStep::new(SetupStepName::RemovePlugin, what, &none));
     }
     if !record.programs.is_empty() {
-        steps.push(RemovalStep::RemovePrograms);
+        let what = format!("the programs from `{}`", places.bin.display());
+        steps.push(RemovalStep::new(SetupStepName::RemovePrograms, what, &none));
     }
     if unreachable.is_empty() {
-        steps.push(RemovalStep::RemoveInstallRecord);
+        let what = format!("`{}`", places.data.display());
+        steps.push(RemovalStep::new(SetupStepName::RemoveInstallRecord, what, &none));
     }
     Ok((steps, unreachable))
 }
@@ -192,19 +163,24 @@ fn plan_to_unregister(
         };
         let mut copies = registration.copies.clone();
         if let Some(installed) = our_plugin(&client)? {
-            steps.push(RemovalStep::Uninstall(registration.clone()));
+            let what = format!("the plugin `{IDENTIFIER}` from Claude Code");
+            steps.push(RemovalStep::new(SetupStepName::Uninstall, what, registration));
             copies.extend(installed.install_path);
         }
         if client.marketplaces()?.iter().any(|known| site.is_our_marketplace(known)) {
-            steps.push(RemovalStep::RemoveMarketplace(registration.clone()));
+            let what = format!("the marketplace `{MARKETPLACE}` from Claude Code");
+            steps.push(RemovalStep::new(SetupStepName::RemoveMarketplace, what, registration));
         }
         copies.sort();
         copies.dedup();
-        steps.extend(
-            copies.into_iter().filter(|copy| is_copy_of_ours(copy)).map(RemovalStep::RemoveCopy),
-        );
+        for copy in copies.into_iter().filter(|copy| is_copy_of_ours(copy)) {
+            let what = format!("Claude Code's copy in `{}`", copy.display());
+            let step = RemovalStep::new(SetupStepName::RemoveCopy, what, registration);
+            steps.push(RemovalStep { copy, ..step });
+        }
     }
-    steps.push(RemovalStep::Forget(registration.clone()));
+    let (what, copy) = (String::new(), PathBuf::new());
+    steps.push(RemovalStep { name: None, what, of: registration.clone(), copy });
     Ok(Some(steps))
 }
 
@@ -219,24 +195,20 @@ enum StepDone {
 }
 
 fn undo(site: &SetupSite<'_>, step: &RemovalStep, record: &mut InstallRecord) -> Result<StepDone> {
-    let done: Result<()> = match step {
-        RemovalStep::RemoveCommands(registration) => {
-            return remove_commands(site, registration, record);
-        }
-        RemovalStep::RemoveStatusLine(registration) => {
-            return remove_status_line(site, registration, record);
-        }
-        RemovalStep::Uninstall(registration) => client_of(site, registration)?.uninstall(&[]),
-        RemovalStep::RemoveMarketplace(registration) => {
-            client_of(site, registration)?.remove_marketplace()
-        }
-        RemovalStep::RemoveCopy(copy) => remove_copy(copy),
-        RemovalStep::Forget(registration) => {
-            record.registrations.retain(|known| known.claude_folder != registration.claude_folder);
-            record.save(&site.places.data)
-        }
-        RemovalStep::RemovePlugin => assembly::remove(&site.places.plugin).map(drop),
-        RemovalStep::RemovePrograms => {
+    let registration = &step.of;
+    let Some(name) = step.name else {
+        record.registrations.retain(|known| known.claude_folder != registration.claude_folder);
+        record.save(&site.places.data)?;
+        return Ok(StepDone::NotAtAll);
+    };
+    match name {
+        SetupStepName::RemoveCommands => return remove_commands(site, registration, record),
+        SetupStepName::RemoveStatusLine => return remove_status_line(site, registration, record),
+        SetupStepName::Uninstall => client_of(site, registration)?.uninstall(&[])?,
+        SetupStepName::RemoveMarketplace => client_of(site, registration)?.remove_marketplace()?,
+        SetupStepName::RemoveCopy => remove_copy(&step.copy)?,
+        SetupStepName::RemovePlugin => assembly::remove(&site.places.plugin)?,
+        SetupStepName::RemovePrograms => {
             let mut left = None;
             let is_ours =
                 |name: &&String| [programs::HOOK, programs::SPOOL].contains(&name.as_str());
@@ -257,9 +229,8 @@ fn undo(site: &SetupSite<'_>, step: &RemovalStep, record: &mut InstallRecord) ->
                     "the programs from `{bin}`, and moved the one that runs to `{left}`: remove it later"
                 )));
             }
-            Ok(())
         }
-        RemovalStep::RemoveInstallRecord => {
+        SetupStepName::RemoveInstallRecord => {
             remove_file(&site.places.data.join(HINT))?;
             remove_file(&site.places.data.join(install_record::FILE_NAME))?;
             remove_if_empty(&site.places.data);
@@ -268,10 +239,11 @@ fn undo(site: &SetupSite<'_>, step: &RemovalStep, record: &mut InstallRecord) ->
             {
                 remove_if_empty(folder);
             }
-            Ok(())
         }
-    };
-    done.map(|()| StepDone::Wholly)
+        // A step of the setup itself.
+        _ => {}
+    }
+    Ok(StepDone::Wholly)
 }
 
 /// Moves the running program into the temporary folder: Windows can move a running program, but not remove it.

@@ -63,18 +63,15 @@ impl TokenUsage {
             .fold(self.input, u64::saturating_add)
     }
 
-    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         self.by_kind(other, u64::saturating_add)
     }
 
-    #[must_use]
     pub fn minus(self, earlier: Self) -> Self {
         self.by_kind(earlier, u64::saturating_sub)
     }
 
     /// The higher figure of each kind: a count that was reported once stands, whatever follows.
-    #[must_use]
     pub fn at_least(self, other: Self) -> Self {
         self.by_kind(other, u64::max)
     }

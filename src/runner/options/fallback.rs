@@ -26,7 +26,6 @@ impl Options {
     }
 
     /// The same options for this agent.
-    #[must_use]
     pub fn with_agent(&self, agent: &AgentChoice) -> Self {
         let AgentChoice { harness, model } = agent.clone();
         Self { harness, model, ..self.clone() }

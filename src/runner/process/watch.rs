@@ -45,7 +45,6 @@ pub enum Control {
 }
 
 impl Control {
-    #[must_use]
     pub fn then(self, next: Self) -> Self {
         match (self, next) {
             (_, Self::GoOn) => self,

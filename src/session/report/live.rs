@@ -148,7 +148,6 @@ impl LiveReport {
     }
 
     /// The report, unless the loop's pin is lost and nobody can continue it.
-    #[must_use]
     pub fn unless_lost(self, record: &Record, standing: &PinState) -> Self {
         Self { next: pinned::next_where_lost(record, standing).unwrap_or(self.next), ..self }
     }
