@@ -107,6 +107,11 @@ impl Contents {
     }
 }
 
+/// Git's files and our own.
+fn is_never_work(path: &Path) -> bool {
+    is_own(path) || path.components().any(|part| part.as_os_str() == ".git")
+}
+
 impl ContentsLook<'_> {
     pub fn look(&self) -> Result<Contents, NoLook> {
         self.look_at(MOST_FILES)
@@ -181,14 +186,11 @@ impl ContentsLook<'_> {
         let below = self.below_named(&found);
         let unmet = named.files.iter().filter(|(_, met)| !met).map(|(path, _)| *path);
         let unmet = unmet.chain(below.iter().map(String::as_str));
-        for path in unmet.filter(|path| *path != self.without).take(MOST_NAMED) {
-            let at = Path::new(path);
-            let is_git = at.components().any(|part| part.as_os_str() == ".git");
-            let is_own = is_git || is_own(at);
-            let Some(stat) = self.stat_of(path.as_bytes()).filter(|_| !is_own) else { continue };
-            let read = read_of(&stat);
-            if read <= left {
-                left -= read;
+        let is_work = |path: &&str| *path != self.without && !is_never_work(Path::new(path));
+        for path in unmet.filter(is_work).take(MOST_NAMED) {
+            let Some(stat) = self.stat_of(path.as_bytes()) else { continue };
+            if let Some(rest) = left.checked_sub(read_of(&stat)) {
+                left = rest;
                 let then = before.find(path.as_bytes());
                 known += usize::from(then.is_some());
                 let seen = self.seen(path.as_bytes(), &stat, then, began);

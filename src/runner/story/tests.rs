@@ -72,7 +72,7 @@ fn five_programs_tell_stories() {
     ] {
         let harness = name.split('-').next().unwrap();
         let denied = |iteration: &mut Iteration| {
-            iteration.denied.extend(was_denied.then(|| "Bash".to_owned()))
+            iteration.denied.extend(was_denied.then(|| "Bash".to_owned()));
         };
         let project = project(harness, &recording(name), denied);
         let story = story(&project, WhichIteration::Number(1)).unwrap();
