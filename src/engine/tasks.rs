@@ -244,6 +244,61 @@ impl TaskList {
         None
     }
 
+    /// For each task of a later list what [`Self::same_task`] says, in one pass over both lists.
+    pub fn same_tasks<'a>(&'a self, later: &'a Self) -> Vec<Option<&'a Task>> {
+        let (own, theirs) = (self.by_any_id(), later.by_any_id());
+        let find = |list: &BTreeMap<String, &'a Task>, task: &Task| {
+            list.get(&task.id.to_ascii_lowercase()).copied()
+        };
+        let stays = |list: &BTreeMap<String, &'a Task>, task: &Task| {
+            find(list, task).is_some_and(|other| other.title == task.title)
+        };
+        let mut titled: BTreeMap<&str, Vec<&Task>> = BTreeMap::new();
+        for then in self.tasks.iter().filter(|then| !stays(&theirs, then)) {
+            titled.entry(&then.title).or_default().push(then);
+        }
+        let moved = later.tasks.iter().filter(|task| !stays(&own, task));
+        let moved = map_of(moved.rev().map(|task| (&*task.title, task)));
+        let mut ends: BTreeMap<&str, Option<&Task>> = BTreeMap::new();
+        let mut follow = |mut then: &'a Task| {
+            let mut passed: Vec<&str> = Vec::new();
+            let end = loop {
+                if let Some(known) = ends.get(&*then.id) {
+                    break *known;
+                }
+                let Some(other) = moved.get(&*then.title) else { break Some(then) };
+                passed.push(&then.id);
+                // Ids that go round in a circle end nowhere.
+                ends.insert(&then.id, None);
+                match find(&own, other) {
+                    Some(next) => then = next,
+                    None => break None,
+                }
+            };
+            ends.extend(passed.into_iter().map(|id| (id, end)));
+            end
+        };
+        let mut met: BTreeMap<&str, usize> = BTreeMap::new();
+        let of_task = |task: &'a Task| {
+            let same = find(&own, task);
+            if same.is_some_and(|then| then.title == task.title) {
+                return same;
+            }
+            let place = met.entry(&task.title).or_default();
+            *place += 1;
+            let then = titled.get(&*task.title).and_then(|all| all.get(*place - 1));
+            then.copied().or_else(|| follow(same?))
+        };
+        later.tasks.iter().map(of_task).collect()
+    }
+
+    /// What [`Self::find`] finds.
+    fn by_any_id(&self) -> BTreeMap<String, &Task> {
+        let optional = self.left_out.iter().filter(|task| task.aside == Some(AsideKind::Optional));
+        let all = optional.rev().chain(self.tasks.iter().rev());
+        map_of(all.map(|task| (task.id.to_ascii_lowercase(), task)))
+    }
+
     /// The id by which receipts know a task of a later list: the one here. A new task that took over an id of this list
     /// goes by its words.
     pub fn lasting_id<'a>(&'a self, task: &'a Task, then: Option<&'a Task>) -> &'a str {
@@ -338,6 +393,23 @@ mod tests {
         assert_eq!(was("- [ ] T7 Write a\n- [ ] T8 Write a\n"), ["T1", ""], "one of them is new");
         assert_eq!(was("- [ ] T8 Try it\n- [ ] T9 Try it\n- [ ] T3 Try\n"), ["T3", "T4", ""]);
         assert_eq!(was("- [ ] T3 Try it\n- [ ] T4 Try\n"), ["T3", "T4"], "the same words twice");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn all_tasks_match_as_each_does(
+            earlier in proptest::collection::vec((1..6_u8, 0..5_u8), 0..7),
+            later in proptest::collection::vec((1..6_u8, 0..5_u8), 0..7),
+        ) {
+            let list = |tasks: &[(u8, u8)]| {
+                let lines = tasks.iter().map(|(id, word)| format!("- [ ] T{id} word {word}\n"));
+                TaskList::parse(lines.collect::<String>().as_bytes())
+            };
+            let (earlier, later) = (list(&earlier), list(&later));
+            let each: Vec<_> =
+                later.tasks.iter().map(|task| earlier.same_task(task, &later)).collect();
+            proptest::prop_assert_eq!(earlier.same_tasks(&later), each);
+        }
     }
 
     #[test]

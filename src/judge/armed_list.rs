@@ -32,21 +32,16 @@ impl TaskFile {
     }
 
     /// The tasks of a later list, each with the armed one that it was.
-    fn pairs<'b>(
-        &'b self,
-        list: &'b TaskList,
-    ) -> impl Iterator<Item = (&'b Task, Option<&'b Task>)> {
-        let mut rest = self.list.tasks.as_slice();
-        list.tasks.iter().map(move |task| {
-            // Usually a list keeps its order.
-            let is_same = |other: &Task| other.id == task.id && other.title == task.title;
-            let Some(place) = rest.iter().position(is_same) else {
-                return (task, self.list.same_task(task, list));
-            };
-            let then = &rest[place];
-            rest = &rest[place + 1..];
-            (task, Some(then))
-        })
+    fn pairs<'b>(&'b self, list: &'b TaskList) -> Vec<(&'b Task, Option<&'b Task>)> {
+        let is_same =
+            |(now, then): (&Task, &Task)| (&now.id, &now.title) == (&then.id, &then.title);
+        // Usually a list keeps its tasks in order.
+        if list.tasks.len() == self.list.tasks.len()
+            && list.tasks.iter().zip(&self.list.tasks).all(is_same)
+        {
+            return list.tasks.iter().zip(self.list.tasks.iter().map(Some)).collect();
+        }
+        list.tasks.iter().zip(self.list.same_tasks(list)).collect()
     }
 
     /// The ticked tasks that were open when the loop was armed, or have been `opened` since; each with the id of its
@@ -61,12 +56,12 @@ impl TaskFile {
             let is_new = !then.is_some_and(|then| then.done) || opened(task, id);
             (task.done && is_new).then_some((task, id))
         };
-        self.pairs(list).filter_map(is_ticked).collect()
+        self.pairs(list).into_iter().filter_map(is_ticked).collect()
     }
 
     /// Tasks that have left the list by both id and words.
     pub fn absent(&self, list: &TaskList) -> impl Iterator<Item = &Task> {
-        let there = self.pairs(list).filter_map(|(_, then)| Some(then?.mark_at));
+        let there = self.pairs(list).into_iter().filter_map(|(_, then)| Some(then?.mark_at));
         let there = sorted(there.collect(), Ord::cmp);
         self.list.tasks.iter().filter(move |task| there.binary_search(&task.mark_at).is_err())
     }

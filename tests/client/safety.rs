@@ -196,7 +196,7 @@ fn kept(client: &Client, project: &Path) -> Vec<PathBuf> {
     let pins = client.home_folder().join(".local/state/ralph-speckit/projects");
     let of_project = fs::read_dir(pins).expect("pins").next().expect("a project").expect("pins");
     vec![
-        notes.join(SESSION).join("open-tasks.txt"),
+        of_project.path().join(format!("open-{SESSION}.txt")),
         notes.join(format!("armed-{FEATURE}")),
         of_project.path().join(format!("feature-{FEATURE}.json")),
         of_project.path().join(format!("verify-feature-{FEATURE}.json")),
