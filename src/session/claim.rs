@@ -23,8 +23,8 @@ pub enum Unowned {
     HasLoop(Option<Box<FeatureSnapshot>>),
 }
 
-/// A feature in execution that this session does not drive: another session's, finished, or to be taken. `earlier` is this session's
-/// last loop.
+/// A feature in execution that this session does not drive: another session's, finished, or to be taken. `earlier` is the last loop
+/// of this session.
 pub fn unowned(context: &StopContext<'_>, earlier: Option<&Record>) -> io::Result<Unowned> {
     let StopContext { project, loops, event, deadline, .. } = context;
     let feature = match project.current_feature() {
