@@ -41,7 +41,7 @@ fn in_session(project: &Project, feature: &Feature) -> Option<KnownLoop> {
     let loops = Loops::of(&project.root);
     let pin = loops.found(&feature.name).ok()??;
     let checked = loops.peek(&pin.session).and_then(|record| record.assignment?.checked);
-    let checks = checked.map(|it| it.results).unwrap_or_default();
+    let checks = checked.map(|checked| checked.results).unwrap_or_default();
     let log = LogPlace { length: pin.commits_from.unwrap_or_default(), line: pin.commits_line };
     let head = head_at(&project.root, log).unwrap_or_default();
     Some(KnownLoop { armed_at: pin.armed_at, head, checks })

@@ -202,7 +202,7 @@ impl Pins {
         };
         let is_its = |verify: Verify| verify.armed_at == pin.armed_at;
         if pin.ended.is_some()
-            && load_private(&verify, MOST_VERIFY).is_ok_and(|it| it.is_some_and(is_its))
+            && load_private(&verify, MOST_VERIFY).is_ok_and(|kept| kept.is_some_and(is_its))
         {
             let _ = remove_if_there(&verify);
         }

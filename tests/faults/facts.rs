@@ -111,7 +111,7 @@ impl Facts {
         self.loops.get(session).map_or("none", |known| known.end.as_str())
     }
 
-    /// Returns the sessions whose loop lives, that of a feature by its pin.
+    /// The sessions whose loop lives, that of a feature by its pin.
     pub fn live(&self) -> Vec<&str> {
         let lives = |session: &str, it: &LoopFacts| {
             let pin = self.pins.get(&it.about);

@@ -166,7 +166,7 @@ impl FeatureReport {
             record.about == feature.name && (pinned_to.is_none() || record.ledger.is_live())
         });
         // As the session's record says, otherwise the pin.
-        let ended = record.as_ref().and_then(|it| Some((it.ledger.ended.as_ref()?, &it.words)));
+        let ended = record.as_ref().and_then(|own| Some((own.ledger.ended.as_ref()?, &own.words)));
         let pinned = || pin.as_ref()?.ended.as_ref().map(|end| (&end.reason, &end.words));
         let (why, words) = ended.or_else(pinned).unzip();
         let end = why.map(EndName::of);
@@ -304,9 +304,9 @@ pub fn write_proofs(text: &mut String, board: &Scoreboard) {
 pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
     let Some(pin) = loops.live_pin(feature) else { return Vec::new() };
     let mut sessions = loops.let_go();
-    sessions.retain(|it| {
-        let is_current = pin.session == it.owner && it.session != it.owner;
-        it.about == feature && is_current && it.at >= pin.armed_at
+    sessions.retain(|stopped| {
+        let is_current = pin.session == stopped.owner && stopped.session != stopped.owner;
+        stopped.about == feature && is_current && stopped.at >= pin.armed_at
     });
     sessions
 }

@@ -50,7 +50,7 @@ impl Books<'_> {
         now: Option<&Contents>,
     ) -> io::Result<()> {
         let root = &self.project.root;
-        let last = judge.receipts.last().filter(|it| it.at >= judge.armed.at);
+        let last = judge.receipts.last().filter(|last| last.at >= judge.armed.at);
         let pin = Loops::of(root).found(&self.feature.name).ok().flatten();
         let log_then = last.map(|last| last.log_read).or(pin.and_then(|pin| pin.commits_from));
         let commits = log_then.and_then(|from| commits::made_since(root, from));

@@ -104,7 +104,9 @@ fn foreign_lock_is_waited_for() {
     let project = Project::armed(THREE_TASKS);
     project.task(&["done", "T002"]).ok();
     let notes = project.root.join(".claude/ralph").read_dir().unwrap().flatten();
-    let lock = notes.map(|it| it.path()).find(|it| it.extension().is_some_and(|it| it == "lock"));
+    let lock = notes
+        .map(|note| note.path())
+        .find(|path| path.extension().is_some_and(|end| end == "lock"));
     let held = File::options().read(true).write(true).open(lock.unwrap()).unwrap();
     held.lock().unwrap();
     let holder = std::thread::spawn(move || {
