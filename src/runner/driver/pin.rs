@@ -1,6 +1,8 @@
 //! What a person arms by starting `spool ralph`: the Verify commands that `spool task` may run for the agents, and the
 //! rule for ticks.
 
+use std::io;
+
 use super::left::LeftRun;
 use super::parts::Driver;
 use crate::engine::Check;
@@ -107,7 +109,8 @@ fn keep_contents(
     }
     let project = Project { root: change.root.clone() };
     let kept = judge_of(&project, feature, Some(pin)).and_then(|judge| judge.arm(list, LOOK));
-    kept.map(|_| true).map_err(|error| {
+    let not_seen = || io::Error::other("not all files could be looked at");
+    kept.and_then(|files| files.ok_or_else(not_seen)).map(|_| true).map_err(|error| {
         format!(
             "`spool task done` cannot see what changes, and only the runner judges its ticks: {error}"
         )

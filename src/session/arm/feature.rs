@@ -48,6 +48,8 @@ const NOT_A_PERSON: &str = "It was armed inside of an agent's session, so no che
 /// Shown if no command runs before the work counts as done.
 const NO_CHECKS: &str =
     "No checks: the list decides. Add them in .claude/ralph-speckit.local.md.\n";
+/// Shown if arming has kept no contents to compare with.
+const NOT_SEEN: &str = "The project has more files than can be looked at while it is armed: every tick counts on the agent's word.";
 /// Characters for the names of the tasks, if only some were asked for.
 const LONGEST_RUNS: usize = 600;
 /// The limit of a look at the files.
@@ -344,9 +346,10 @@ fn keep_contents(
     let (files, judge) = kept.map_err(|error| {
         format!("What the files contain could not be kept ({error}): every tick counts as it is.")
     })?;
-    let Some(files) = files.filter(|_| pin.proof == LeastProof::Files) else {
+    if pin.proof != LeastProof::Files {
         return Ok(String::new());
-    };
+    }
+    let files = files.ok_or(NOT_SEEN)?;
     let how = format!("`protect:` in {SETTINGS}");
     Ok(part_of_judge(&judge.run_by_commands(files.paths(u64::MAX)), &how))
 }

@@ -318,7 +318,8 @@ fn oversized_project_holds_not_forever() {
 fn always_oversized_project_uses_words() {
     let project = Project::with("- [ ] T001 a\n- [ ] T002 b\n");
     fill(&project.root.join("junk"));
-    project.arm("");
+    let told = project.arm("");
+    assert!(told.contains("every tick counts on the agent's word"), "{told}");
     project.task(&["done", "T001"]).ok();
     tick_alone(&project, "T002");
     project.agent_works();

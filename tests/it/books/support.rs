@@ -63,7 +63,8 @@ impl Project {
 
     /// A person types `/speckit:implement`; the test fails when nothing is armed.
     #[track_caller]
-    pub fn arm(&self, options: &str) {
+    /// The result: what the person is told.
+    pub fn arm(&self, options: &str) -> String {
         let event = json!({
             "session_id": SESSION, "cwd": self.root, "hook_event_name": "UserPromptExpansion",
             "transcript_path": self.transcript(), "expansion_type": "slash_command",
@@ -71,6 +72,7 @@ impl Project {
         });
         let said = self.hook(&event);
         assert!(said.context().contains("the loop is armed"), "{said:?}");
+        said.context().to_owned()
     }
 
     /// Sets a variable for all calls from now on; an empty value removes it.
