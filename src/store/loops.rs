@@ -14,7 +14,7 @@ pub use super::pins::VerifyCommands;
 pub use super::record::{
     Adopted, Asked, Assignment, Checked, LastMessage, Marks, Notified, Pause, Record, SILENT,
 };
-pub use super::session::{OpenTasks, Session};
+pub use super::session::Session;
 
 use super::journal::{self, Entry};
 use super::lock::Lock;
@@ -31,6 +31,7 @@ use crate::engine::TerminalReason;
 use crate::engine::fields::read_fields;
 use crate::engine::order::{places, sorted};
 use crate::system::files::real_path;
+use crate::system::folders::{FolderEntry, NameRoom, OpenFolder};
 use crate::world::{self, FileTime, WallTime};
 
 /// The name of the file with the sessions that were allowed to stop.
@@ -107,23 +108,24 @@ impl Loops {
 
     /// Sessions that had a loop here.
     pub fn sessions(&self) -> Vec<String> {
-        let records = names_in(&self.records.kept).filter_map(|name| {
+        let record = |name: &str| {
             let session = name.strip_prefix("session-")?.strip_suffix(".json")?;
             is_session_id(session).then(|| session.to_owned())
+        };
+        let kept = sorted(names_in(&self.records.kept, &record), Ord::cmp);
+        let mut ids = names_in(&self.folder, &|name| {
+            let is_known = || self.has_journal(name) || self.knows(name);
+            let is_other = kept.binary_search_by(|one| one.as_str().cmp(name)).is_err();
+            (is_other && is_known()).then(|| name.to_owned())
         });
-        let kept = sorted(records.collect(), Ord::cmp);
-        let is_other = |name: &String| kept.binary_search(name).is_err();
-        let others = names_in(&self.folder).filter(is_other);
-        let mut ids: Vec<String> =
-            others.filter(|name| self.has_journal(name) || self.knows(name)).collect();
         ids.extend(kept);
         sorted(ids, Ord::cmp)
     }
 
     /// Sessions with a journal here.
     pub fn journals(&self) -> Vec<String> {
-        let names = names_in(&self.folder).filter(|name| self.has_journal(name));
-        sorted(names.collect(), Ord::cmp)
+        let journal = |name: &str| self.has_journal(name).then(|| name.to_owned());
+        sorted(names_in(&self.folder, &journal), Ord::cmp)
     }
 
     fn has_journal(&self, session: &str) -> bool {
@@ -190,12 +192,11 @@ impl Loops {
 
     /// The pins of all features whose loops live.
     pub fn live_pins(&self) -> Vec<Pin> {
-        let of_pin = |file: String| Some(file.strip_prefix("feature-")?.to_owned());
-        let kept = names_in(self.records.folder()).filter_map(of_pin);
-        let claims = below(&self.folder, &["claims"]);
-        let files = kept.chain(names_in(&claims));
-        let features = files.filter_map(|file| Some(file.strip_suffix(".json")?.to_owned()));
-        let mut features: Vec<String> = sorted(features.collect(), Ord::cmp);
+        let claim = |file: &str| Some(file.strip_suffix(".json")?.to_owned());
+        let pin = |file: &str| claim(file.strip_prefix("feature-")?);
+        let mut features = names_in(self.records.folder(), &pin);
+        features.extend(names_in(&below(&self.folder, &["claims"]), &claim));
+        let mut features = sorted(features, Ord::cmp);
         features.dedup();
         let pins = features.iter().filter_map(|feature| self.pin(feature).ok().flatten());
         pins.filter(|pin| pin.ended.is_none()).collect()
@@ -385,9 +386,18 @@ impl Loops {
     }
 }
 
-fn names_in(folder: &Path) -> impl Iterator<Item = String> {
-    let found = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_SESSIONS);
-    found.filter_map(|entry| entry.file_name().into_string().ok())
+/// What `wanted` takes of the names in a folder, which may have thousands.
+fn names_in(folder: &Path, wanted: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+    let (mut names, mut left) = (Vec::new(), MOST_SESSIONS);
+    let mut take = |entry: &FolderEntry<'_>| -> Result<(), ()> {
+        left = left.checked_sub(1).ok_or(())?;
+        let name = std::str::from_utf8(entry.name()).ok();
+        names.extend(name.filter(|name| !matches!(*name, "." | "..")).and_then(wanted));
+        Ok(())
+    };
+    // What could be listed counts.
+    let _ = OpenFolder::at(folder).map(|open| open.list(&mut NameRoom::default(), &mut take));
+    names
 }
 
 /// Repeats an action whose result was removed at the same moment, as by `git clean`.
