@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::aside::AsideKind;
 
 /// A piece of a shared text: a list of thousands of tasks is copied once, not twice a task.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Piece {
     whole: Arc<str>,
     place: Range<usize>,

@@ -18,6 +18,7 @@ mod landing;
 mod ledger;
 pub mod line;
 pub mod markdown;
+pub mod matched;
 mod observation;
 pub mod order;
 mod output;

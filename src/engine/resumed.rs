@@ -1,5 +1,6 @@
 //! The task list that judges the ticks of a continued run, with a person's changes since the stop.
 
+use super::matched::Matched;
 use super::tasks::{Task, TaskList};
 
 /// The list for judging ticks in a run that continues: the list as the run `began`, with a person's changes since it
@@ -13,9 +14,9 @@ pub fn continued(began: &[u8], stopped: &[u8], now: &[u8]) -> Vec<u8> {
     }
     let [at_begin, at_stop, list] = [began, stopped, now].map(TaskList::parse);
     let (mut text, mut copied) = (Vec::new(), 0);
+    let [at_begin, at_stop] = [&at_begin, &at_stop].map(|earlier| Matched::of(earlier, &list));
     for task in &list.tasks {
-        let then = at_begin.same_task(task, &list);
-        let left = at_stop.same_task(task, &list);
+        let (then, left) = (at_begin.then(task), at_stop.then(task));
         let was_ticked_by_run = left.is_some_and(|left| left.done);
         let is_done = task.done && (then.is_some_and(|then| then.done) || !was_ticked_by_run);
         let words = with_box(now, task, false);

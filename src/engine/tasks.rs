@@ -7,19 +7,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use memchr::arch::all::is_equal;
-
 use super::aside::{Aside, AsideKind, in_words, uncounted};
 use super::boxes::open_in;
 use super::line::{Piece, code_in};
 use super::markdown::NO_BREAK;
-use super::observation::Tampered;
 use super::order::{map_of, sorted};
 
 /// Extra columns of a nested task: the width of the bullet above.
 pub(super) const NESTED: usize = 2;
-/// Tasks that are searched before all are sorted by their ids.
-const NEAR: usize = 4;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskList {
@@ -31,7 +26,7 @@ pub struct TaskList {
     pub unread: Vec<Aside>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Task {
     /// `T001`, `1.2`, or `@` and the first words of a task without an id.
     ///
@@ -115,53 +110,6 @@ impl TaskList {
         self.tasks.iter().filter(|task| !task.done)
     }
 
-    /// A line for each open task: id, space, title.
-    pub fn open_lines(&self) -> String {
-        let mut lines = String::new();
-        for task in self.open() {
-            lines.extend([&*task.id, " ", &*task.title, "\n"]);
-        }
-        lines
-    }
-
-    /// Compares with such lines of an earlier list: the tasks that are gone or reworded, and the ids of done tasks.
-    /// Usually each task stands right behind the one before; others are looked up.
-    pub fn since(&self, lines: &str) -> (Tampered, Vec<String>) {
-        let (mut tampered, mut done) = (Tampered::default(), Vec::new());
-        let first = lines.split(' ').next().unwrap_or_default();
-        let mut at = self.tasks.iter().position(|task| task.id == first).unwrap_or(0);
-        let mut by_id = None;
-        let last = Some(lines.len()).filter(|end| *end > 0 && !lines.ends_with('\n'));
-        let mut begin = 0;
-        for end in memchr::memchr_iter(b'\n', lines.as_bytes()).chain(last) {
-            let line = &lines[begin..end];
-            begin = end + 1;
-            // Usually the next task is the next line.
-            let next = self.tasks.get(at).and_then(|task| {
-                Some((task.id.as_str(), line.strip_prefix(&*task.id)?.strip_prefix(' ')?))
-            });
-            let (id, text) = next.or_else(|| line.split_once(' ')).unwrap_or((line, ""));
-            let near = self.tasks.iter().skip(at).take(NEAR).position(|task| task.id == id);
-            let place = match near {
-                Some(steps) => Some(at + steps),
-                None => by_id.get_or_insert_with(|| self.by_id()).get(id).copied(),
-            };
-            let Some(place) = place else {
-                tampered.removed.push(id.to_owned());
-                continue;
-            };
-            let task = &self.tasks[place];
-            at = place + 1;
-            if !is_equal(task.title.as_bytes(), text.as_bytes()) {
-                tampered.reworded.push(id.to_owned());
-            }
-            if task.done {
-                done.push(id.to_owned());
-            }
-        }
-        (tampered, done)
-    }
-
     /// Places of the tasks; the last task of an id wins.
     pub fn by_id(&self) -> BTreeMap<&str, usize> {
         map_of(self.tasks.iter().enumerate().map(|(place, task)| (&*task.id, place)))
@@ -214,101 +162,6 @@ impl TaskList {
         })
     }
 
-    /// The task of this list that became a task of a later list; `None` for a new task. Id and title decide; then the
-    /// title alone, because an id may count places; then the id alone, because a title may be reworded. Where tasks
-    /// took over each other's ids, the chain of ids is followed.
-    pub fn same_task<'a>(&'a self, task: &Task, later: &Self) -> Option<&'a Task> {
-        let is_in = |list: &Self, task: &Task| {
-            list.find(&task.id).is_some_and(|other| other.title == task.title)
-        };
-        // Usually a list keeps its order.
-        let place = later.tasks.partition_point(|other| other.mark_at < task.mark_at);
-        let near = self.tasks.get(place).filter(|then| then.id == task.id);
-        let mut same = near.or_else(|| self.find(&task.id));
-        if same.is_some_and(|then| then.title == task.title) {
-            return same;
-        }
-        let of_title = |other: &&Task| other.title == task.title;
-        let above = later.tasks.iter().take_while(|other| other.mark_at < task.mark_at);
-        let place = above.filter(of_title).filter(|other| !is_in(self, other)).count();
-        let mut then = self.tasks.iter().filter(of_title).filter(|then| !is_in(later, then));
-        if let Some(then) = then.nth(place) {
-            return Some(then);
-        }
-        for _ in &later.tasks {
-            let title = &same?.title;
-            let mut others = later.tasks.iter().filter(|other| other.title == *title);
-            let Some(other) = others.find(|other| !is_in(self, other)) else { return same };
-            same = self.find(&other.id);
-        }
-        None
-    }
-
-    /// For each task of a later list what [`Self::same_task`] says, in one pass over both lists.
-    pub fn same_tasks<'a>(&'a self, later: &'a Self) -> Vec<Option<&'a Task>> {
-        let (own, theirs) = (self.by_any_id(), later.by_any_id());
-        let find = |list: &BTreeMap<String, &'a Task>, task: &Task| {
-            list.get(&task.id.to_ascii_lowercase()).copied()
-        };
-        let stays = |list: &BTreeMap<String, &'a Task>, task: &Task| {
-            find(list, task).is_some_and(|other| other.title == task.title)
-        };
-        let mut titled: BTreeMap<&str, Vec<&Task>> = BTreeMap::new();
-        for then in self.tasks.iter().filter(|then| !stays(&theirs, then)) {
-            titled.entry(&then.title).or_default().push(then);
-        }
-        let moved = later.tasks.iter().filter(|task| !stays(&own, task));
-        let moved = map_of(moved.rev().map(|task| (&*task.title, task)));
-        let mut ends: BTreeMap<&str, Option<&Task>> = BTreeMap::new();
-        let mut follow = |mut then: &'a Task| {
-            let mut passed: Vec<&str> = Vec::new();
-            let end = loop {
-                if let Some(known) = ends.get(&*then.id) {
-                    break *known;
-                }
-                let Some(other) = moved.get(&*then.title) else { break Some(then) };
-                passed.push(&then.id);
-                // Ids that go round in a circle end nowhere.
-                ends.insert(&then.id, None);
-                match find(&own, other) {
-                    Some(next) => then = next,
-                    None => break None,
-                }
-            };
-            ends.extend(passed.into_iter().map(|id| (id, end)));
-            end
-        };
-        let mut met: BTreeMap<&str, usize> = BTreeMap::new();
-        let of_task = |task: &'a Task| {
-            let same = find(&own, task);
-            if same.is_some_and(|then| then.title == task.title) {
-                return same;
-            }
-            let place = met.entry(&task.title).or_default();
-            *place += 1;
-            let then = titled.get(&*task.title).and_then(|all| all.get(*place - 1));
-            then.copied().or_else(|| follow(same?))
-        };
-        later.tasks.iter().map(of_task).collect()
-    }
-
-    /// What [`Self::find`] finds.
-    fn by_any_id(&self) -> BTreeMap<String, &Task> {
-        let optional = self.left_out.iter().filter(|task| task.aside == Some(AsideKind::Optional));
-        let all = optional.rev().chain(self.tasks.iter().rev());
-        map_of(all.map(|task| (task.id.to_ascii_lowercase(), task)))
-    }
-
-    /// The id by which receipts know a task of a later list: the one here. A new task that took over an id of this list
-    /// goes by its words.
-    pub fn lasting_id<'a>(&'a self, task: &'a Task, then: Option<&'a Task>) -> &'a str {
-        match then {
-            Some(then) => &then.id,
-            None if self.find(&task.id).is_some() => &task.title,
-            None => &task.id,
-        }
-    }
-
     /// Nested tasks at any depth: the parts right behind the task.
     pub fn nested_in(&self, task: &Task) -> &[Task] {
         let behind = self.tasks.partition_point(|other| other.mark_at <= task.mark_at);
@@ -344,7 +197,7 @@ pub(super) fn stem(id: &str) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     thread_local! {
@@ -355,78 +208,6 @@ mod tests {
     fn ids(text: &str) -> Vec<String> {
         let list = TaskList::parse(text.as_bytes());
         list.tasks.iter().map(|task| task.id.clone()).collect()
-    }
-
-    #[test]
-    fn h7_long_list_tasks_are_found() {
-        let list = |count: usize| {
-            let text =
-                (0..count).fold(String::new(), |text, at| text + &format!("- [ ] T{at} a\n"));
-            TaskList::parse(text.as_bytes())
-        };
-        let steps = |count: usize| {
-            let (earlier, later) = (list(count), list(count));
-            LOOKED_AT.set(0);
-            for task in &later.tasks {
-                assert_eq!(earlier.same_task(task, &later).unwrap().id, task.id);
-            }
-            LOOKED_AT.get()
-        };
-        assert!(steps(2_000) <= 2 * steps(1_000), "{} {}", steps(1_000), steps(2_000));
-    }
-
-    #[test]
-    fn task_matches_one_earlier_task() {
-        let list = |text: &str| TaskList::parse(text.as_bytes());
-        let earlier =
-            list("- [x] T1 Write a\n- [ ] T2 Write b\n- [ ] T3 Try it\n- [ ] T4 Try it\n");
-        let was = |text: &str| {
-            let later = list(text);
-            let id = |task| earlier.same_task(task, &later).map_or("", |then| &then.id);
-            later.tasks.iter().map(id).collect::<Vec<_>>()
-        };
-        assert_eq!(was("- [ ] T1 Write a\n- [ ] T2 B\n- [ ] T9 More\n"), ["T1", "T2", ""]);
-        assert_eq!(was("- [ ] T1 Write a\n- [ ] T2 Write a\n"), ["T1", "T2"], "words taken");
-        assert_eq!(was("- [ ] T2 Write a\n- [ ] T1 Write b\n"), ["T1", "T2"], "swapped");
-        assert_eq!(was("- [ ] T2 Write a\n- [ ] T1 B\n"), ["T1", "T2"], "swapped and reworded");
-        assert_eq!(was("- [ ] T1 Write a\n- [ ] T2 New\n- [ ] T3 Write b\n"), ["T1", "T3", "T2"]);
-        assert_eq!(was("- [ ] T7 Write a\n- [ ] T8 Write a\n"), ["T1", ""], "one of them is new");
-        assert_eq!(was("- [ ] T8 Try it\n- [ ] T9 Try it\n- [ ] T3 Try\n"), ["T3", "T4", ""]);
-        assert_eq!(was("- [ ] T3 Try it\n- [ ] T4 Try\n"), ["T3", "T4"], "the same words twice");
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn all_tasks_match_as_each_does(
-            earlier in proptest::collection::vec((1..6_u8, 0..5_u8), 0..7),
-            later in proptest::collection::vec((1..6_u8, 0..5_u8), 0..7),
-        ) {
-            let list = |tasks: &[(u8, u8)]| {
-                let lines = tasks.iter().map(|(id, word)| format!("- [ ] T{id} word {word}\n"));
-                TaskList::parse(lines.collect::<String>().as_bytes())
-            };
-            let (earlier, later) = (list(&earlier), list(&later));
-            let each: Vec<_> =
-                later.tasks.iter().map(|task| earlier.same_task(task, &later)).collect();
-            proptest::prop_assert_eq!(earlier.same_tasks(&later), each);
-        }
-    }
-
-    #[test]
-    fn an_open_task_is_found_again() {
-        let list = |text: &str| TaskList::parse(text.as_bytes());
-        let before = list("- [x] T0 z\n- [ ] T1 a b\n- [ ] T3\n- [ ] T4 d\n- [ ] T5 e\n");
-        assert_eq!(before.open_lines(), "T1 a b\nT3 \nT4 d\nT5 e\n");
-        for (now, removed, reworded, done) in [
-            ("- [x] T1 a b\n- [ ] T3\n- [x] T4 d\n- [ ] T5 e\n", "", "", "T1 T4"),
-            ("- [ ] T5 e\n- [ ] T9 f\n- [x] T4 D\n- [ ] T1 a\n", "T3", "T1 T4", "T4"),
-            ("", "T1 T3 T4 T5", "", ""),
-        ] {
-            let (tampered, ticked) = list(now).since(&before.open_lines());
-            let found = [tampered.removed, tampered.reworded, ticked].map(|ids| ids.join(" "));
-            assert_eq!(found, [removed, reworded, done], "{now}");
-        }
-        assert_eq!(list("- [ ] T1 a\n").since(""), Default::default());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::engine::{
     Attempt, Contract, Fingerprint, Guardrails, Hasher, Tampered, Tree, Work, hash_of,
 };
 use crate::evidence::task_list::{self, TASKS, TaskFile};
-use crate::store::loops::{Asked, OpenTasks, Record};
+use crate::store::loops::{Asked, Record};
 use crate::store::pins::{LoopLimits, PinState};
 use crate::store::read::Problem;
 use crate::store::settled::PATIENCE;
@@ -288,12 +288,12 @@ impl FeatureSnapshot {
         self.tasks_hash
     }
 
-    /// A line for each open task.
-    pub fn open_tasks(&self) -> OpenTasks {
-        self.tasks.as_ref().map(TaskList::open_lines).unwrap_or_default()
+    /// A line for each task.
+    pub fn task_lines(&self) -> String {
+        self.tasks.as_ref().map(TaskList::to_lines).unwrap_or_default()
     }
 
-    /// Compares with earlier open tasks: those that are gone or reworded, and the ids of ticked ones.
+    /// Compares with earlier tasks: the open ones that are gone or reworded, and the ids of ticked ones.
     pub fn since(&self, before: &str) -> (Tampered, Vec<String>) {
         self.tasks.as_ref().map(|list| list.since(before)).unwrap_or_default()
     }

@@ -1,6 +1,5 @@
 //! Judges the ticks of a loop, for every driver: the stop, the iteration, `spool task done`, and the end.
 
-mod armed_list;
 pub mod command;
 pub mod names;
 pub mod promised;
@@ -16,6 +15,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::engine::Check;
+use crate::engine::matched::Matched;
 use crate::engine::order::sorted;
 use crate::engine::proof::{ChangedFile, FileChange, LeastProof};
 use crate::engine::tasks::{Task, TaskList};
@@ -28,7 +28,7 @@ use crate::store::loops::VerifyCommands;
 use crate::store::receipts::{KnownReceipt, Receipt, Receipts};
 use crate::system::files::real_path;
 use crate::system::names::with_slashes;
-use crate::world::WallTime;
+use crate::world::{Deadline, WallTime};
 use command::Commands;
 use names::{FileName, files_named_in, lower_files_in, names_in};
 use rules::{FileFacts, JudgedTask, TaskFacts, VerifyShown};
@@ -166,7 +166,14 @@ impl TickJudge {
     /// Keeps the task list and the contents of the files; no contents where not all files were seen within `limit`.
     pub fn arm(&self, list: &[u8], limit: Duration) -> io::Result<Option<Contents>> {
         let number = self.number();
-        let contents = self.look_with(&self.armed.looked_at(list), None, limit).ok();
+        let (named, deadline) = (self.armed.looked_at(list), Deadline::after(limit));
+        let look = || self.look_with(&named, None, deadline.left());
+        // Without contents every tick of the loop counts on the agent's word: a passing error is worth a second look.
+        let contents = match look() {
+            Err(NoLook::NotNow) => look(),
+            seen => seen,
+        };
+        let contents = contents.ok();
         let kept = KeptContents { number, contents };
         self.receipts.keep_armed(number, &kept.to_bytes(), list)?;
         Ok(kept.contents)
@@ -290,7 +297,7 @@ impl TickJudge {
     /// Drops files that an open task of the armed list names: they are that task's work.
     fn named_by_none(&self, mut files: Vec<String>) -> Vec<String> {
         if !files.is_empty() {
-            let open = self.armed_list().map(TaskFile::open_text).unwrap_or_default();
+            let open = self.armed_list().map(open_text).unwrap_or_default();
             let named = lower_files_in(&open);
             files.retain(|path| {
                 let path = path.to_lowercase();
@@ -313,36 +320,26 @@ impl TickJudge {
         self.receipts.known(self.armed.at)
     }
 
-    /// The id in the receipt of a task of this list. A task that was reworded after a tick goes by its words.
-    pub fn id_of(&self, task: &Task, list: &TaskList) -> String {
-        let Some(armed) = self.armed_list() else { return task.id.clone() };
-        let then = armed.list.same_task(task, list);
-        let is_reworded = then.is_some_and(|then| then.title != task.title);
-        let id = armed.list.lasting_id(task, then);
-        let id = if is_reworded && !self.receipts_by(id).is_empty() { &task.title } else { id };
-        id.to_owned()
+    /// Each task of a list with the armed one that it was; with itself if the armed list is unknown.
+    pub fn matched<'a>(&'a self, list: &'a TaskList) -> Matched<'a> {
+        Matched::of(self.armed_list().map_or(list, |armed| &armed.list), list)
     }
 
-    /// The Verify command that a person armed for this task, whatever its id was then.
-    pub fn command_of(&self, task: &Task, list: &TaskList) -> Option<String> {
-        if self.armed.verify.is_empty() {
-            return None;
-        }
-        self.armed.verify.get(&self.armed_id(task, list)?).cloned()
+    /// The id in the receipt of a task. A task that was reworded after a tick goes by its words.
+    pub fn id_of<'a>(&self, task: &'a Task, list: &Matched<'a>) -> &'a str {
+        let id = list.lasting_id(task);
+        let is_reworded = list.then(task).is_some_and(|then| then.title != task.title);
+        if is_reworded && !self.receipts_by(id).is_empty() { &task.title } else { id }
     }
 
-    /// The id under which the task's Verify command was armed: an agent may have renumbered the list. `None` for a task
-    /// added since; the task's own id if the armed list is unknown.
-    pub fn armed_id(&self, task: &Task, list: &TaskList) -> Option<String> {
-        match self.armed_list() {
-            Some(armed) => armed.list.same_task(task, list).map(|then| then.id.clone()),
-            None => Some(task.id.clone()),
-        }
+    /// The Verify command that a person armed for the task with this lasting id.
+    fn command_of(&self, id: &str) -> Option<String> {
+        self.armed.verify.get(id).cloned()
     }
 
     /// Receipts of this task since arming.
-    pub fn receipts_of(&self, task: &Task, list: &TaskList) -> Vec<Receipt> {
-        self.receipts_by(&self.id_of(task, list))
+    pub fn receipts_of<'a>(&self, task: &'a Task, list: &Matched<'a>) -> Vec<Receipt> {
+        self.receipts_by(self.id_of(task, list))
     }
 
     fn receipts_by(&self, id: &str) -> Vec<Receipt> {
@@ -355,39 +352,39 @@ impl TickJudge {
     pub fn missing(&self, list: &TaskList, added: Vec<String>) -> Vec<String> {
         let (armed, known) = (self.armed_list(), LazyCell::new(|| self.known()));
         let is_new = |id: &String| armed.is_none_or(|armed| armed.list.find(id).is_none());
-        let gone = armed.map(|armed| armed.missing(list)).unwrap_or_default().into_iter();
-        gone.chain(added.into_iter().filter(is_new)).filter(|id| !known.contains_key(id)).collect()
+        let gone = self.matched(list).missing();
+        gone.into_iter()
+            .chain(added.into_iter().filter(is_new))
+            .filter(|id| !known.contains_key(id))
+            .collect()
     }
 
     /// Tasks ticked by hand in this loop without a receipt; none where every tick counts, or where the armed list is
     /// unknown.
     pub fn not_proved(&self, list: &TaskList) -> Vec<String> {
-        let Some(armed) = self.armed_list().filter(|_| self.armed.least == LeastProof::Files)
-        else {
+        if self.armed.least != LeastProof::Files || self.armed_list().is_none() {
             return Vec::new();
-        };
+        }
         let known = self.known();
-        let ticked = armed.ticked(list, &|_, _| false).into_iter();
+        let ticked = self.matched(list).ticked(&|_, _| false).into_iter();
         ticked.filter(|(_, id)| !known.contains_key(*id)).map(|(task, _)| task.id.clone()).collect()
     }
 
-    /// The facts of a task by its armed text, if known; `text` has the bytes of `list`.
-    pub fn facts(&self, task: &Task, list: &TaskList, text: &[u8]) -> TaskFacts {
-        let armed = self.armed_list();
-        let then = armed.and_then(|armed| Some((armed.list.same_task(task, list)?, armed)));
+    /// The facts of a task by its armed text, if known; `text` has the bytes of its list.
+    pub fn facts<'a>(&self, task: &'a Task, list: &Matched<'a>, text: &[u8]) -> TaskFacts {
+        let armed = self.armed_list().map_or(text, |armed| &armed.bytes);
+        let (then, id) = (list.then(task), self.id_of(task, list));
         // What was done and is open again may be another task by now.
-        let id = self.id_of(task, list);
-        let asked = then.filter(|(then, _)| !then.done && then.id == id);
-        let (its, bytes) = asked.map_or((task, text), |(then, armed)| (then, &*armed.bytes));
-        let says = String::from_utf8_lossy(bytes.get(its.block.clone()).unwrap_or_default());
-        let had = then.and_then(|(then, armed)| then.verify_command(&armed.bytes));
-        let has_new_command = armed.is_some() && had.is_none();
+        let asked = then.filter(|then| !then.done && then.id == id);
+        let (asked, bytes) = asked.map_or((task, text), |then| (then, armed));
+        let says = String::from_utf8_lossy(bytes.get(asked.block.clone()).unwrap_or_default());
+        let had = then.and_then(|then| then.verify_command(armed));
         TaskFacts {
-            id,
-            has_new_command: has_new_command && task.verify_command(text).is_some(),
+            id: id.to_owned(),
+            has_new_command: had.is_none() && task.verify_command(text).is_some(),
             names: names_in(&says),
-            is_check: its.verify,
-            has_done_parts: then.is_some_and(|(then, armed)| armed.has_done_parts(then, list)),
+            is_check: asked.verify,
+            has_done_parts: then.is_some_and(|then| list.has_done_parts(then)),
             ..TaskFacts::default()
         }
     }
@@ -507,6 +504,12 @@ impl TickJudge {
         claims.dedup_by(|(one, _), (other, _)| one == other);
         claims
     }
+}
+
+/// The texts of the open tasks.
+fn open_text(file: &TaskFile) -> String {
+    let blocks = file.list.open().filter_map(|task| file.bytes.get(task.block.clone()));
+    blocks.map(String::from_utf8_lossy).collect()
 }
 
 /// Drops names that may be no missing files: folders, names with letters outside of ASCII (which have two spellings), and

@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::names::{FileName, names_in};
 use super::{ArmedTerms, FilesSeen, JudgedPlace, TickJudge};
 use crate::engine::Difference;
+use crate::engine::matched::Matched;
 use crate::engine::tasks::TaskList;
 use crate::evidence::contents::Contents;
 use crate::feature::lists::{is_called, may_be_list};
@@ -63,7 +64,7 @@ pub fn against(
         tasks.or_else(|| list.uncounted().map(|boxes| format!("in {path}, {boxes}")))
     });
     let all = TaskList::parse(&with_lists(task, &lists));
-    let gone = armed.map_or(0, |armed| armed.missing(&all).len() as u64);
+    let gone = armed.map_or(0, |armed| Matched::of(&armed.list, &all).missing().len() as u64);
     let gone = (gone > 0).then(|| format!("{} gone from the list", counted(gone, "open task")));
     let words: Vec<String> = still.into_iter().chain(open).chain(gone).collect();
     let no_check = if words.is_empty() { "" } else { "no check, " };

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::names::names_in;
 use super::rules::{JudgedTask, SaidWord, TaskFacts, VerifyShown, rank, weak, words_of};
 use super::{FilesSeen, LOOK, TickJudge};
+use crate::engine::matched::Matched;
 use crate::engine::promise::said_of_tasks;
 use crate::engine::proof::{
     FileChange, LeastProof, Proof, Unproved, UnprovedReason, UnprovedTask, refuse_empty_run,
@@ -68,21 +69,9 @@ pub struct Tick {
 type WorkLeft<'a> = (&'a Task, Result<Tick, Unproved>);
 
 impl TickJudge {
-    /// The last receipt of each task of this loop, by id, with all that it says.
-    fn newest(&self) -> BTreeMap<String, KnownReceipt> {
-        let mut newest: BTreeMap<String, KnownReceipt> = BTreeMap::new();
-        for (number, receipt) in self.receipts.since(self.armed.at).into_iter().enumerate() {
-            // A review says nothing of the tick.
-            if !(receipt.by_review && newest.contains_key(&receipt.task)) {
-                newest.insert(receipt.task.clone(), KnownReceipt { number, ..receipt });
-            }
-        }
-        newest
-    }
-
     /// Ticked tasks whose work has vanished.
-    pub fn gone(&self, list: &TaskList, seen: &FilesSeen) -> Vec<UnprovedTask> {
-        let newest = self.newest();
+    pub fn gone(&self, list: &Matched<'_>, seen: &FilesSeen) -> Vec<UnprovedTask> {
+        let newest = self.receipts.newest(self.armed.at);
         let fallen = |(task, left): WorkLeft<'_>| {
             Some(UnprovedTask { id: task.id.clone(), why: left.err()? })
         };
@@ -92,15 +81,15 @@ impl TickJudge {
     /// Ticked tasks of whose work less is left than their last receipts say, or only a run of their command can tell.
     fn left<'a>(
         &'a self,
-        list: &'a TaskList,
+        list: &Matched<'a>,
         seen: &FilesSeen,
         newest: &BTreeMap<String, KnownReceipt>,
     ) -> Vec<WorkLeft<'a>> {
-        let is_judged = self.armed.least == LeastProof::Files && seen.facts.held_up().is_none();
-        let (Some(now), Some(armed), true) = (&seen.now, self.armed_list(), is_judged) else {
-            return Vec::new();
-        };
-        let ticked = armed.ticked(list, &|_, id| newest.contains_key(id));
+        let is_judged = self.armed.least == LeastProof::Files
+            && self.armed_list().is_some()
+            && seen.facts.held_up().is_none();
+        let (Some(now), true) = (&seen.now, is_judged) else { return Vec::new() };
+        let ticked = list.ticked(&|_, id| newest.contains_key(id));
         // A later task that names a file and has work of its own may have removed the file.
         let is_removed = |receipt: &KnownReceipt| {
             let there = now.among(&self.place.looked_at(receipt.paths()));
@@ -125,13 +114,13 @@ impl TickJudge {
                 left = Ok(weak(FileChange::Gone, &mut receipt.paths().iter().cloned()));
             }
             let waits = left.as_ref().is_ok_and(String::is_empty);
-            let command = if waits { Some(self.command_of(task, list)?) } else { None };
+            let command = if waits { Some(self.command_of(id)?) } else { None };
             let tick = Tick::of(task, receipt, command);
             let lower = |doubt| Tick { proof: Proof::Tick, doubt, ..tick.clone() };
             Some((task, left.map(|doubt| if waits { tick.clone() } else { lower(doubt) })))
         };
         // A proved task that has left the list is judged as well.
-        let absent = armed.absent(list).map(|task| (task, task.id.as_str()));
+        let absent = list.absent().map(|task| (task, task.id.as_str()));
         ticked.iter().copied().chain(absent).filter_map(its).collect()
     }
 
@@ -195,11 +184,13 @@ impl Ticks {
         if !all_done && new.iter().all(is_old) {
             return ticks;
         }
-        let Some(armed) = judge.armed_list() else { return ticks };
-        let newest = judge.newest();
+        if judge.armed_list().is_none() {
+            return ticks;
+        }
+        let (list, newest) = (&judge.matched(list), judge.receipts.newest(judge.armed.at));
         let was_opened =
             |task: &Task, id: &str| opened.contains(&*task.id) || newest.contains_key(id);
-        let ticked = armed.ticked(list, &was_opened);
+        let ticked = list.ticked(&was_opened);
         ticks.seen = judge.look(limit);
         let held_up = ticks.seen.facts.held_up();
         if ticks.seen.now.is_none() && held_up.is_none() && !all_done {
@@ -210,23 +201,24 @@ impl Ticks {
         let is_gone =
             |(task, left): &'_ WorkLeft<'_>| Some((task.id.clone(), left.as_ref().err()?.clone()));
         let gone: BTreeMap<String, Unproved> = left.iter().filter_map(is_gone).collect();
-        let commands = |task: &Task| judge.command_of(task, list);
-        let says_the_same = |task: &Task| {
-            armed.list.same_task(task, list).is_some_and(|then| then.title == task.title)
-        };
+        let says_the_same =
+            |task: &Task| list.then(task).is_some_and(|then| then.title == task.title);
         let (mut hand, mut again): (Vec<(&Task, &str)>, _) = (Vec::new(), Vec::new());
         for (task, id) in &ticked {
             // Only its command was to prove the task: its work may be there by now.
             let is_open = |receipt: &KnownReceipt| {
                 let has_nothing = receipt.proof == Some(Proof::Tick) && receipt.own.is_empty();
-                all_done && has_nothing && waits_for_command(receipt) && commands(task).is_some()
+                all_done
+                    && has_nothing
+                    && waits_for_command(receipt)
+                    && judge.command_of(id).is_some()
             };
             match newest.get(*id) {
                 Some(receipt) if is_open(receipt) => hand.push((task, id)),
                 Some(receipt) if !is_again(&task.id, receipt) => {}
                 // Its work stands, but its command may fail now.
                 Some(receipt) if !gone.contains_key(&task.id) && says_the_same(task) => {
-                    again.push(Tick::of(task, receipt, commands(task)));
+                    again.push(Tick::of(task, receipt, judge.command_of(id)));
                 }
                 _ => hand.push((task, id)),
             }
@@ -248,7 +240,7 @@ impl Ticks {
             };
             match gone.get(&task.id).filter(no_more).filter(|_| word == SaidWord::None) {
                 Some(why) => ticks.refuse(&task.id, why.clone()),
-                None => ticks.take(&task.id, word, judged, commands(task)),
+                None => ticks.take(&task.id, word, judged, judge.command_of(id)),
             }
         }
         // Behind the judged ones, which have the order of their facts.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::target::Change;
+use crate::engine::matched::open_in;
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Tampered, Work, hash_of};
 use crate::evidence::task_list::{MOST, TASKS, TaskFile};
@@ -23,12 +24,12 @@ pub struct Tasks {
     id: String,
     /// Optional tasks count.
     optional: bool,
-    /// The open tasks, a line each.
-    open: String,
+    /// The tasks at the last look, a line each.
+    then: String,
     hash: u64,
     /// The list at the last look; `None` if unreadable.
     looked: Option<TaskFile>,
-    /// `open` has the open tasks of `looked`.
+    /// `then` has the tasks of `looked`.
     is_compared: bool,
 }
 
@@ -37,7 +38,7 @@ pub struct Tasks {
 pub struct TaskListUpdate {
     /// The list as evidence.
     pub work: Work,
-    /// Ids of tasks that were open before and are ticked now.
+    /// Ids of tasks that are ticked now, and were open or not there before.
     pub ticked: Vec<String>,
     /// Tasks that were open before and are gone or reworded.
     pub tampered: Tampered,
@@ -81,8 +82,8 @@ impl Tasks {
     }
 
     fn new(path: PathBuf, id: &str, optional: bool) -> Self {
-        let (id, open) = (id.to_owned(), String::new());
-        Self { path, id, optional, open, hash: 0, looked: None, is_compared: false }
+        let (id, then) = (id.to_owned(), String::new());
+        Self { path, id, optional, then, hash: 0, looked: None, is_compared: false }
     }
 
     /// The list at the last look; `None` if unreadable.
@@ -92,7 +93,7 @@ impl Tasks {
 
     /// Ids of tasks that count as open.
     pub fn open(&self) -> Vec<String> {
-        self.open.lines().filter_map(|line| Some(line.split_once(' ')?.0.to_owned())).collect()
+        open_in(&self.then).map(str::to_owned).collect()
     }
 
     /// Reads the list, and compares it with the tasks that were open before.
@@ -126,8 +127,8 @@ impl Tasks {
         let list = &file.list;
         let mut looked = TaskListUpdate::of(list);
         if !self.is_compared {
-            (looked.tampered, looked.ticked) = list.since(&self.open);
-            self.open = list.open_lines();
+            (looked.tampered, looked.ticked) = list.since(&self.then);
+            self.then = list.to_lines();
             self.hash = file.hash();
             self.is_compared = true;
         }
@@ -141,7 +142,7 @@ impl Tasks {
         let mut list = self.looked.as_ref().map(|file| file.list.clone()).unwrap_or_default();
         if !list.open_again(open).is_empty() {
             looked = TaskListUpdate::of(&list);
-            self.open = list.open_lines();
+            self.then = list.to_lines();
             self.is_compared = false;
         }
         looked

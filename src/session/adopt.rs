@@ -191,7 +191,7 @@ fn prepare(
     record: &Record,
     adopter: Adopter<'_>,
 ) -> io::Result<Record> {
-    new.save_open_tasks(&old.open_tasks()?)?;
+    new.note_tasks(&old.noted_tasks()?)?;
     let [from, to] = [old, new].map(|folder| folder.path(TASK_FILE));
     match read::read(&from, MOST) {
         Ok(content) => write_private(&to, &content.bytes, Flush::ToSystem)?,

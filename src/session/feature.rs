@@ -31,7 +31,7 @@ use crate::session::pinned;
 use crate::session::proof::judge_of;
 use crate::session::task_log::receipts_of;
 use crate::store::closing::{EndNotice, close_record};
-use crate::store::loops::{Loops, OpenTasks, Record};
+use crate::store::loops::{Loops, Record};
 use crate::store::pins::PinState;
 use crate::store::receipts::{Receipt, Receipts, Witness};
 use crate::store::settled::PATIENCE;
@@ -158,7 +158,7 @@ impl FeatureStop {
         let is_new = session.record.tasks_hash != hash || !session.record.refused.is_empty();
         self.list_changed = self.snapshot.tasks.is_some() && is_new;
         let is_later = self.list_changed && session.record.tasks_hash != 0;
-        let before = if is_later { session.folder.open_tasks()? } else { OpenTasks::default() };
+        let before = if is_later { session.folder.noted_tasks()? } else { String::new() };
         let (mut tampered, ticked) = self.snapshot.since(&before);
         let judge = self.judge_ticks(session, &ticked, checks);
         let StopContext { project, event, deadline, .. } = session.context;
@@ -294,10 +294,10 @@ impl FeatureStop {
         FinishedPart::of(pin.checks.last()?.when(), list, reviewed, &mut armed)
     }
 
-    /// Keeps the open tasks of a changed list.
+    /// Notes the tasks of a changed list.
     pub fn keep_list(&self, session: &mut StopSession<'_>) -> io::Result<()> {
         if self.list_changed {
-            session.folder.save_open_tasks(&self.snapshot.open_tasks())?;
+            session.folder.note_tasks(&self.snapshot.task_lines())?;
             let hash = self.snapshot.tasks_hash();
             session.record.tasks_hash = hash;
             session.record.refused = self.ticks.refused();

@@ -484,14 +484,13 @@ pub enum ArmedVerify {
     Unreadable(Option<String>, String),
 }
 
-/// The command that may prove a task, by the arming of its feature under the id of that time. `armed_id` is `None` for
-/// a task added since.
+/// The command that may prove a task, by the arming of its feature under the id of that time.
 ///
 /// The agent can write the list, and may call `spool task` without a question: only commands that a person armed run.
 pub fn armed_verify(
     project: &Project,
     feature: &Feature,
-    (task, armed_id): (&Task, Option<&str>),
+    (task, armed_id): (&Task, &str),
     text: &[u8],
 ) -> ArmedVerify {
     let command = task.verify_command(text);
@@ -519,7 +518,7 @@ pub fn armed_verify(
         Ok(commands) => commands,
         Err(why) => return ArmedVerify::Unreadable(command, why),
     };
-    match (command, armed_id.and_then(|id| commands.get(id))) {
+    match (command, commands.get(armed_id)) {
         (None, None) => ArmedVerify::None,
         (Some(command), Some(known)) if command == *known => ArmedVerify::Run(command),
         (_, Some(known)) => ArmedVerify::Changed(known.clone()),

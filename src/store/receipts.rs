@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::journal::behind_a_torn_one;
 use super::pins::Pins;
 use super::read::{self, Problem};
 use super::write::{
@@ -17,6 +16,7 @@ use super::write::{
 };
 use crate::engine::CheckResult;
 use crate::engine::fields::{named, read_fields};
+use crate::engine::matched::Matched;
 use crate::engine::proof::Proof;
 use crate::engine::scoreboard::{Scoreboard, ScoredTask};
 use crate::engine::tasks::TaskList;
@@ -177,7 +177,7 @@ impl Receipts {
 
     /// All readable receipts, the oldest first.
     pub fn all(&self) -> Vec<Receipt> {
-        let files = ["old.jsonl", "jsonl"].map(|end| self.bytes(end));
+        let files = self.files();
         files.iter().flat_map(|bytes| lines(bytes)).filter_map(|line| self.receipt(line)).collect()
     }
 
@@ -190,7 +190,7 @@ impl Receipts {
 
     /// Receipts that contain one of these texts, the oldest first; no others are parsed.
     pub fn with(&self, texts: &[String]) -> Vec<Receipt> {
-        let files = ["old.jsonl", "jsonl"].map(|end| self.bytes(end));
+        let files = self.files();
         let lines = files.iter().flat_map(|bytes| lines_with(bytes, texts));
         lines.filter_map(|line| self.receipt(line)).collect()
     }
@@ -199,14 +199,9 @@ impl Receipts {
     ///
     /// The hook uses this and [`Self::known`]: reading whole receipts would need more code in it.
     pub fn claims(&self, texts: &[String], since: WallTime) -> Vec<KnownReceipt> {
-        let files = ["old.jsonl", "jsonl"].map(|end| self.bytes(end));
+        let files = self.files();
         let lines = files.iter().flat_map(|bytes| lines_with(bytes, texts));
         lines.filter_map(|line| self.known_receipt(line, since, true)).collect()
-    }
-
-    /// The oldest first.
-    pub fn since(&self, since: WallTime) -> Vec<KnownReceipt> {
-        self.claims(&["\"task\":".to_owned()], since)
     }
 
     /// Ticks by `spool task done`.
@@ -217,14 +212,24 @@ impl Receipts {
     /// The last receipt of each task since a time, by the task's id. Of receipts by `spool task done`, only time and
     /// task are read.
     pub fn known(&self, since: WallTime) -> BTreeMap<String, KnownReceipt> {
-        self.known_in(&self.files(), since)
+        self.newest_in(&self.files(), since, false)
     }
 
-    fn known_in(&self, files: &[Vec<u8>; 2], since: WallTime) -> BTreeMap<String, KnownReceipt> {
+    /// The same, with all that they say.
+    pub fn newest(&self, since: WallTime) -> BTreeMap<String, KnownReceipt> {
+        self.newest_in(&self.files(), since, true)
+    }
+
+    fn newest_in(
+        &self,
+        files: &[Vec<u8>; 2],
+        since: WallTime,
+        whole: bool,
+    ) -> BTreeMap<String, KnownReceipt> {
         let lines = files.iter().flat_map(|bytes| lines(bytes)).zip(0..);
         let mut all: BTreeMap<String, KnownReceipt> = BTreeMap::new();
         for (line, number) in lines {
-            let Some(known) = self.known_receipt(line, since, false) else { continue };
+            let Some(known) = self.known_receipt(line, since, whole) else { continue };
             // A review says nothing of the tick.
             if !(known.by_review && all.contains_key(&known.task)) {
                 all.insert(known.task.clone(), KnownReceipt { number, ..known });
@@ -309,7 +314,9 @@ impl Receipts {
     ) -> io::Result<()> {
         let reader = serde_json::to_string(reader)?;
         let files = self.files();
-        for known in self.known_in(&files, since).into_values().filter(|one| is_read(&one.task)) {
+        for known in
+            self.newest_in(&files, since, false).into_values().filter(|one| is_read(&one.task))
+        {
             let line = files.iter().flat_map(|bytes| lines(bytes)).nth(known.number);
             if let Some(reviewed) = line.and_then(|line| as_reviewed(line, &reader)) {
                 self.append(&reviewed)?;
@@ -420,8 +427,7 @@ impl Receipts {
     }
 
     fn receipt(&self, line: &[u8]) -> Option<Receipt> {
-        let whole = serde_json::from_slice(line).ok();
-        let found: Receipt = whole.or_else(|| behind_a_torn_one(line, b"{\"at\":"))?;
+        let found: Receipt = serde_json::from_slice(behind_torn(line)?).ok()?;
         self.list.as_ref().is_none_or(|list| found.list == *list).then_some(found)
     }
 
@@ -481,7 +487,7 @@ impl Receipts {
     pub fn scoreboard(&self, since: WallTime, tasks: Option<&TaskList>) -> Scoreboard {
         let mut board = Scoreboard::default();
         for KnownReceipt { task, proof, reviewed, no_change, doubt, dropped, .. } in
-            self.since(since)
+            self.claims(&["\"task\":".to_owned()], since)
         {
             if let Some(proof) = proof {
                 board.add(ScoredTask { task, proof, reviewed, why: no_change.or(doubt), dropped });
@@ -493,8 +499,8 @@ impl Receipts {
         let armed = self.armed_list(number).or_else(|| self.of_run().armed_list(number));
         let armed = armed.map_or_else(|| list.clone(), |bytes| TaskList::parse(&bytes));
         let tasks = list.tasks.iter().chain(&list.left_out).filter(|task| task.done);
-        let done = tasks.map(|task| armed.lasting_id(task, armed.same_task(task, list)));
-        let done: BTreeSet<&str> = done.collect();
+        let matched = Matched::of(&armed, list);
+        let done: BTreeSet<&str> = tasks.map(|task| matched.lasting_id(task)).collect();
         board.retain(|task| task.dropped || done.contains(&*task.task));
         board
     }

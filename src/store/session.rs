@@ -22,14 +22,11 @@ use super::write::{Flush, remove_if_there, write_private_parts};
 use crate::system::files;
 use crate::world::FileTime;
 
-/// Bytes read of a list's open tasks: more than the longest list takes.
+/// Bytes read of a list's tasks: more than the longest list takes.
 pub(super) const MOST_NOTED: u64 = 64 << 20;
 
-/// Open tasks in the form of [`TaskList::open_lines`](crate::engine::tasks::TaskList::open_lines).
-pub type OpenTasks = String;
-
-/// The first line of the file of open tasks: its version.
-const NOTED: &str = "1\n";
+/// The first line of the file of tasks: its version.
+const NOTED: &str = "2\n";
 
 /// The last record with its bytes: a stop reads its record without the lock and again with it, and parses equal bytes
 /// once.
@@ -150,12 +147,9 @@ impl Session {
     pub fn record(&self) -> io::Result<Option<Record>> {
         let record = self.records.arrived(&self.id)?;
         if let Some(older) = record.as_ref().filter(|record| record.version < VERSION) {
-            let tasks = self.path(older::OPEN_TASKS);
-            let noted = read_ours(&tasks, MOST_NOTED).ok().flatten();
-            noted.map_or(Ok(()), |noted| self.write_open_tasks(&[&noted]))?;
             self.save(older)?;
             remove_if_there(&older::path(&self.records.notes, &self.id))?;
-            remove_if_there(&tasks)?;
+            remove_if_there(&self.path(older::OPEN_TASKS))?;
         }
         Ok(record)
     }
@@ -189,22 +183,19 @@ impl Session {
         below(self.records.folder(), &[&["open-", &self.id, ".txt"].concat()])
     }
 
-    /// The open tasks as last noted; none if the file is broken. An error if it cannot be opened.
-    pub fn open_tasks(&self) -> io::Result<OpenTasks> {
+    /// The tasks as last noted, in the form of [`TaskList::to_lines`](crate::engine::tasks::TaskList::to_lines); none if
+    /// the file is broken, or of another version. An error if the file cannot be opened.
+    pub fn noted_tasks(&self) -> io::Result<String> {
         let noted = read_ours(&self.open_tasks_path(), MOST_NOTED).or_else(NotLoaded::or_none)?;
         let noted = String::from_utf8(noted.unwrap_or_default()).unwrap_or_default();
         Ok(noted.strip_prefix(NOTED).unwrap_or_default().to_owned())
     }
 
-    /// Notes the open tasks, so that a task taken out of the list is noticed.
-    pub fn save_open_tasks(&self, tasks: &str) -> io::Result<()> {
-        self.write_open_tasks(&[NOTED.as_bytes(), tasks.as_bytes()])
-    }
-
-    fn write_open_tasks(&self, parts: &[&[u8]]) -> io::Result<()> {
+    /// Notes the tasks, so that a task taken out of the list is noticed.
+    pub fn note_tasks(&self, tasks: &str) -> io::Result<()> {
         self.records.make();
-        let path = self.open_tasks_path();
-        write_private_parts(&path, parts, Flush::ToSystem).map_err(|error| in_file(&path, &error))
+        let (path, parts) = (self.open_tasks_path(), [NOTED.as_bytes(), tasks.as_bytes()]);
+        write_private_parts(&path, &parts, Flush::ToSystem).map_err(|error| in_file(&path, &error))
     }
 
     /// A file in the session's folder in the project.

@@ -9,6 +9,7 @@ use anyhow::Result;
 use super::job::TaskJob;
 use super::report::left_alone;
 use super::verify::prove;
+use crate::engine::matched::Matched;
 use crate::engine::promise::is_reason;
 use crate::engine::proof::{LeastProof, Proof, Unproved};
 use crate::engine::tasks::{Task, TaskList};
@@ -49,7 +50,7 @@ pub struct DoneRequest<'a> {
 /// The tasks of one call, and their judge.
 struct Ticking<'a> {
     job: &'a TaskJob<'a>,
-    list: &'a TaskList,
+    list: Matched<'a>,
     judge: &'a Result<TickJudge, Unjudged>,
     seen: FilesSeen,
     facts: Vec<TaskFacts>,
@@ -73,9 +74,7 @@ pub fn done(job: &TaskJob<'_>, request: DoneRequest<'_>) -> Result<ExitCode> {
         let verify = if is_known {
             ArmedVerify::None
         } else {
-            let judge = ticking.judge.as_ref();
-            let id = judge.map_or(Some(task.id.clone()), |judge| judge.armed_id(task, &list));
-            job.armed_verify(task, id.as_deref(), &text)
+            job.armed_verify(task, ticking.list.lasting_id(task), &text)
         };
         let clock = Stopwatch::start();
         let mut proved = prove(task, verify, &job.project.root, request.limit)?;
@@ -103,7 +102,7 @@ impl<'a> Ticking<'a> {
         job: &'a TaskJob<'a>,
         list: &'a TaskList,
         text: &[u8],
-        tasks: &[&Task],
+        tasks: &[&'a Task],
         request: DoneRequest<'_>,
     ) -> Result<Self> {
         let word = match (request.no_change, request.elsewhere, request.with) {
@@ -112,9 +111,9 @@ impl<'a> Ticking<'a> {
             (_, _, []) => SaidWord::None,
             (_, _, others) => SaidWord::With(others.join(" and ")),
         };
-        let judge = job.judge();
+        let (judge, list) = (job.judge(), job.matched(list));
         let facts = tasks.iter().map(|task| match judge {
-            Ok(judge) => TaskFacts { word: word.clone(), ..judge.facts(task, list, text) },
+            Ok(judge) => TaskFacts { word: word.clone(), ..judge.facts(task, &list, text) },
             Err(_) => TaskFacts::default(),
         });
         let seen = judge.as_ref().map(|judge| judge.look(LOOK)).unwrap_or_default();
@@ -128,9 +127,9 @@ impl<'a> Ticking<'a> {
     fn share(&mut self, request: DoneRequest<'_>) -> Result<()> {
         let Ok(judge) = self.judge else { return Ok(()) };
         for id in request.with {
-            let other =
-                self.list.find(id).ok_or_else(|| no_task(self.job.feature, self.list, id))?;
-            let Some(receipt) = judge.receipts_of(other, self.list).pop() else {
+            let list = self.list.later;
+            let other = list.find(id).ok_or_else(|| no_task(self.job.feature, list, id))?;
+            let Some(receipt) = judge.receipts_of(other, &self.list).pop() else {
                 let id = printable(&other.id);
                 let what = format!("{id} has no receipt in this loop, so no work of it is known");
                 let next = format!("tick both in one call: spool task done {id} ID");
@@ -142,11 +141,11 @@ impl<'a> Ticking<'a> {
     }
 
     /// The loop has a receipt of the task, and the work still exists. Where every tick counts, no receipt is needed.
-    fn knows(&self, task: &Task) -> bool {
+    fn knows(&self, task: &'a Task) -> bool {
         let judges = |judge: &&TickJudge| judge.armed.least == LeastProof::Files;
         self.judge.as_ref().ok().filter(judges).is_none_or(|judge| {
-            let is_gone = || judge.gone(self.list, &self.seen).iter().any(|one| one.id == task.id);
-            !judge.receipts_of(task, self.list).is_empty() && !is_gone()
+            let is_gone = || judge.gone(&self.list, &self.seen).iter().any(|one| one.id == task.id);
+            !judge.receipts_of(task, &self.list).is_empty() && !is_gone()
         })
     }
 
@@ -266,7 +265,13 @@ pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
         let what = format!("{id} cannot be dropped: nothing can be kept of it");
         return Err(Refusal::new(what, "a person takes it out of the list").into());
     };
-    let task = found.map_or_else(|| task.id.clone(), |task| judge.id_of(task, &list));
+    let task = found.map_or_else(
+        || task.id.clone(),
+        |task| {
+            let id = judge.id_of(task, &judge.matched(&list));
+            id.to_owned()
+        },
+    );
     let (by, proof, no_change) = (Witness::Drop, Some(Proof::Word), Some(why));
     let receipt = Receipt { task, by, proof, no_change, ..Receipt::default() };
     let now = judge.look(LOOK).now;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::cli::person::can_be_asked;
+use crate::engine::matched::Matched;
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
@@ -42,6 +43,12 @@ impl TaskJob<'_> {
         self.judge.get_or_init(|| standing(self.project, self.feature))
     }
 
+    /// Each task of a list with the armed one that it was; with itself where nothing is judged.
+    pub fn matched<'b>(&'b self, list: &'b TaskList) -> Matched<'b> {
+        let judge = self.judge().as_ref();
+        judge.map_or_else(|_| Matched::of(list, list), |judge| judge.matched(list))
+    }
+
     /// What counts of a list, and the ids of its ticked tasks that count as open.
     pub fn counted(&self, list: TaskList) -> (TaskList, Vec<String>) {
         let root = &self.project.root;
@@ -54,7 +61,7 @@ impl TaskJob<'_> {
     }
 
     /// `armed_id` is the task's id at arming.
-    pub fn armed_verify(&self, task: &Task, armed_id: Option<&str>, text: &[u8]) -> ArmedVerify {
+    pub fn armed_verify(&self, task: &Task, armed_id: &str, text: &[u8]) -> ArmedVerify {
         armed_verify(self.project, self.feature, (task, armed_id), text)
     }
 

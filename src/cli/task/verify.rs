@@ -60,9 +60,7 @@ pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> 
     let (list, text) = job.list()?;
     let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
     let about = printable(&task.id);
-    let judge = job.judge().as_ref();
-    let id = judge.map_or(Some(task.id.clone()), |judge| judge.armed_id(task, &list));
-    let armed = job.armed_verify(task, id.as_deref(), &text);
+    let armed = job.armed_verify(task, job.matched(&list).lasting_id(task), &text);
     let verified = carry_out(task, armed, &job.project.root, limit, "proved")?;
     let words = match &verified {
         Verified::Without => {

@@ -445,7 +445,7 @@ fn bind(
     record.tasks_hash = snapshot.tasks_hash();
     record.refused = refused.to_vec();
     if let Some(folder) = &arming.folder {
-        folder.save_open_tasks(&snapshot.open_tasks())?;
+        folder.note_tasks(&snapshot.task_lines())?;
         folder.save(&record)?;
     }
     Ok(note)
