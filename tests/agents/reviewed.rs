@@ -2,6 +2,7 @@
 
 use crate::agent::Agent;
 use crate::hostile_words;
+use crate::limits::{limit_of_claude, seconds, subscription};
 use crate::ralph::assert_nothing_is_left;
 use crate::stage::Stage;
 use scripted_model::{Asked, Reply, Usage};
@@ -257,9 +258,9 @@ fn limited_reader_gives_no_verdict(reader: Agent) {
             Reply::error(429, "usage_limit_reached", "The usage limit has been reached")
                 .detail("plan_type", serde_json::json!("plus"))
         }
-        _ => Reply::error(429, "rate_limit_error", "This request would exceed your limit")
-            .header("anthropic-ratelimit-unified-status", "rejected"),
+        _ => limit_of_claude(seconds() + 3_600),
     });
+    let stage = if reader == Agent::Claude { subscription(stage) } else { stage };
     let (code, printed) = run(&stage, reader, &[]);
     let facts = stage.facts();
     // Without `--max-limit-wait` nobody waits, and the next run reviews again.

@@ -1,6 +1,6 @@
 //! The coordinator's prompt as a model follows it: `spool task`, delegation to agents, honest ends.
 
-use crate::headless::ClientRun;
+use crate::headless::{Client, ClientRun};
 use crate::support::{Project, client, json_lines, on_every_client};
 use crate::workshop::assembled_plugin;
 use ralph_speckit::engine::tasks::TaskList;
@@ -207,11 +207,12 @@ fn spool_log(project: &Path) -> Vec<Value> {
     json_lines(&String::from_utf8(output.stdout).expect("a journal"))
 }
 
-fn status(project: &Project) -> Value {
+fn status(project: &Project, client: &Client) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_spool"))
         .args(["status", "--json"])
         .current_dir(project.path())
         .env_clear()
+        .env("HOME", client.home_folder())
         .output()
         .expect("spool");
     let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
@@ -258,7 +259,7 @@ fn template_feature_reaches_its_end(version: &str) {
     let journal = spool_log(project.path());
     let failed = journal.iter().filter(|entry| entry["event"] == "failed").count();
     assert_eq!(failed, 2, "{journal:#?}");
-    let report = status(&project);
+    let report = status(&project, &client);
     assert_eq!(report["loop"]["end"]["name"], "completed", "{report}");
     let state: Value =
         serde_json::from_str(&project.read(&format!("{FOLDER}/.speckit-state.json"))).unwrap();
@@ -272,8 +273,8 @@ fn agents_called(run: &ClientRun) -> Vec<String> {
     calls.filter_map(|(_, input)| input["subagent_type"].as_str().map(str::to_owned)).collect()
 }
 
-/// Plays shell commands one after the other, then text, and returns the project and the run.
-fn played(version: &str, prompt: &str, commands: &[&str]) -> (Project, ClientRun) {
+/// Plays shell commands one after the other, then text.
+fn played(version: &str, prompt: &str, commands: &[&str]) -> (Project, Client, ClientRun) {
     let project = spec_kit_project();
     let mut replies: Vec<_> = commands.iter().map(|command| shell(command)).collect();
     replies.push(Reply::text("I end my turn: see above."));
@@ -282,7 +283,7 @@ fn played(version: &str, prompt: &str, commands: &[&str]) -> (Project, ClientRun
     let run = client.run(prompt).expect("a run");
     assert!(run.is_success(), "{}", run.describe());
     assert_eq!(model.main_requests().len(), commands.len() + 1, "{}", run.describe());
-    (project, run)
+    (project, client, run)
 }
 
 fn told_once(run: &ClientRun) -> String {
@@ -294,26 +295,26 @@ fn told_once(run: &ClientRun) -> String {
 
 fn failing_task_ends_the_loop(version: &str) {
     let fail = "spool task fail T001 'the compiler is missing'";
-    let (project, run) =
+    let (project, client, run) =
         played(version, "/speckit:implement --max-task-iterations 3", &[fail, fail, fail]);
     let told = told_once(&run);
     assert!(told.contains("(task_failed)"), "{told}");
     assert!(told.contains("task T001"), "{told}");
     assert!(told.contains("/speckit:implement"), "{told}");
-    let report = status(&project);
+    let report = status(&project, &client);
     assert_eq!(report["loop"]["end"]["name"], "task_failed", "{report}");
     let journal = spool_log(project.path());
     assert!(journal.iter().any(|entry| entry["reason"] == "task_failed"), "{journal:#?}");
 }
 
 fn needing_agent_ends_at_once(version: &str) {
-    let (project, run) =
+    let (project, client, run) =
         played(version, "/speckit:implement", &["spool task block 'put the API key into .env'"]);
     let told = told_once(&run);
     assert!(told.contains("(blocked)"), "{told}");
     assert!(told.contains("put the API key into .env"), "{told}");
     assert!(told.contains("/speckit:implement"), "{told}");
-    let report = status(&project);
+    let report = status(&project, &client);
     assert_eq!(report["loop"]["end"]["name"], "blocked", "{report}");
     assert!(
         report["loop"]["end"]["words"].as_str().unwrap().contains("put the API key into .env"),

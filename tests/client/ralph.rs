@@ -1,6 +1,7 @@
 //! The ralph loop in the real client: one task, its promise, and every way out.
 
 use crate::headless::{Client, ClientRun};
+use crate::safety::by_person;
 use crate::support::{Project, client, json_lines, on_every_client};
 use crate::workshop::assembled_plugin;
 use scripted_model::{Asked, Reply, ScriptedModel};
@@ -137,13 +138,13 @@ fn lie_ends_on_word_alone(version: &str) {
         Reply::text(PROMISE),
     ]);
     let model = model.expect("a model");
-    let run = with_plugin(version, &project, &model);
-    let run = run.run("/speckit:ralph-loop \"Do the work\"").expect("a run");
+    let client = with_plugin(version, &project, &model);
+    let run = client.run("/speckit:ralph-loop \"Do the work\"").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
     assert_eq!(run.hook_feedbacks().len(), 1, "{}", run.describe());
     let words = "on the agent's word alone: no check, no changed file";
     assert!(told(&run).contains(words), "{}", facts(&project, &run));
-    let status = spool(&project, &["status"]);
+    let status = by_person(&client, project.path(), &["status"]);
     assert!(status.contains(words), "{status}");
     assert_eq!(verdicts(&project), ["continue", "end completed"]);
 }

@@ -59,7 +59,7 @@ fn keeping_books(client: Client) -> Client {
 }
 
 /// `spool` as the person in whose home the client runs types it, in a terminal of their own.
-fn by_person(client: &Client, project: &Path, arguments: &[&str]) -> String {
+pub fn by_person(client: &Client, project: &Path, arguments: &[&str]) -> String {
     let mut spool = Command::new(env!("CARGO_BIN_EXE_spool"));
     spool.args(arguments).current_dir(project).env_clear();
     spool.env("HOME", client.home_folder()).env("PATH", "/usr/bin:/bin");
