@@ -317,6 +317,25 @@ mod tests {
             ("> Task :compileTestJava\n> Task :test\nBUILD SUCCESSFUL in 1s\n", 1),
             ("> Task :test NO-SOURCE\n> Task :app:integrationTest UP-TO-DATE\n", 1),
             ("> Task :test NO-SOURCE\n", 0),
+            (
+                "0 features passed, 0 failed, 1 skipped\n0 scenarios passed, 0 failed, 2 skipped\n",
+                0,
+            ),
+            ("1 feature passed, 0 failed, 0 skipped\n2 scenarios passed, 0 failed, 0 skipped\n", 2),
+            ("0 scenarios\n0 steps\n", 0),
+            ("3 tests, 0 passed, 0 failed, 3 skipped\n", 0),
+            ("3 tests, 3 passed, 0 failed\n", 3),
+            ("5 tests, 5 skipped\n", 0),
+            ("DONE 0 tests in 0.012s\n", 0),
+            ("DONE 12 tests, 1 skipped in 0.312s\n", 11),
+            ("[info] Tests: succeeded 2, failed 0, canceled 0, ignored 0, pending 0\n", 2),
+            ("  Tests:    2 passed (4 assertions)\n", 2),
+            ("Test summary: total: 3, failed: 0, succeeded: 3, skipped: 0, duration: 0.5s\n", 3),
+            ("# TOTAL: 3\n# PASS:  3\n# SKIP:  0\n# FAIL:  0\n", 3),
+            ("# TOTAL: 3\n# PASS:  0\n# SKIP:  3\n# FAIL:  0\n", 0),
+            ("Ok:                 0\nFail:               0\nSkipped:            2\n", 0),
+            ("0 of 1 test suites (0 of 0 test cases) passed.\n", 0),
+            ("1 of 1 test suites (4 of 4 test cases) passed.\n", 4),
         ] {
             assert_eq!(passed(output), Some(count), "{output}");
         }
@@ -392,6 +411,13 @@ mod tests {
             "Executed 5 of 5 (1 FAILED) (0.1 secs)",
             "3 scenarios (1 failed, 2 passed)",
             "✘ Test run with 3 tests failed after 0.01 seconds with 1 issue.",
+            "1 scenario passed, 1 failed, 0 skipped",
+            "3 tests, 2 passed, 1 failed",
+            "[info] Tests: succeeded 2, failed 1, canceled 0, ignored 0, pending 0",
+            "  Tests:    1 failed, 2 passed (4 assertions)",
+            "Test summary: total: 3, failed: 1, succeeded: 2, skipped: 0, duration: 0.5s",
+            "# PASS:  2\n# FAIL:  1",
+            "Ok:                 1\nFail:               1",
         ];
         let run = |output: &str| tests_run("sh check.sh", output.as_bytes());
         let missed: Vec<_> = all.iter().filter(|text| run(text) != TestsRun::Failed).collect();
