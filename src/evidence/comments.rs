@@ -20,7 +20,7 @@ pub struct Hashes {
 struct Comments(&'static str, &'static [&'static str], &'static [[&'static str; 2]]);
 
 /// The last row reads files of all other endings.
-const LOOKS: [Comments; 6] = [
+const LOOKS: [Comments; 12] = [
     Comments(
         " rs c h cc cpp cxx hpp hh cs java kt kts scala swift go js jsx mjs cjs ts tsx mts cts dart groovy gradle proto \
          scss less zig json jsonc json5 vue svelte ",
@@ -37,12 +37,33 @@ const LOOKS: [Comments; 6] = [
         &["--"],
         &[["--[[", "]]"], ["{-", "-}"], ["/*", "*/"]],
     ),
-    Comments(" lisp clj cljs cljc el scm asm ini ", &[";", "#"], &[]),
+    Comments(" lisp clj cljs cljc el scm asm s ini ", &[";", "#"], &[]),
     Comments(" tex sty erl hrl ", &["%"], &[]),
+    Comments(" ml mli fs fsi fsx pas ", &["//"], &[["(*", "*)"]]),
+    Comments(" f f90 f95 f03 f08 ", &["!"], &[]),
+    Comments(" bat cmd ", &["::", "REM ", "rem ", "@REM ", "@rem "], &[]),
+    Comments(" nim ", &["#"], &[["#[", "]#"]]),
+    Comments(
+        " hbs handlebars mustache ",
+        &[],
+        &[["{{!--", "--}}"], ["{{!", "}}"], ["<!--", "-->"]],
+    ),
+    Comments(
+        " j2 jinja jinja2 twig erb ejs ",
+        &[],
+        &[["{#", "#}"], ["<%#", "%>"], ["<!--", "-->"]],
+    ),
     Comments(
         "",
         &["#", "//"],
-        &[["\"\"\"", "\"\"\""], ["'''", "'''"], ["=begin", "=end"], ["/*", "*/"], ["<#", "#>"]],
+        &[
+            ["\"\"\"", "\"\"\""],
+            ["'''", "'''"],
+            ["=begin", "=end"],
+            ["/*", "*/"],
+            ["<#", "#>"],
+            ["{{--", "--}}"],
+        ],
     ),
 ];
 
@@ -50,7 +71,7 @@ const LOOKS: [Comments; 6] = [
 /// need no further search.
 const PIECES: [(u8, &str); 5] =
     [(b'O', "TODO"), (b'y', "ot yet"), (b'd', "odo"), (b'p', "mplemented"), (b'p', "nsupported")];
-const STUBS: &str = "NotImplemented|ot implemented|unimplemented!(|UnimplementedError|UnsupportedOperation|todo!(|.todo(|TODO()|(\"TODO|\
+const STUBS: &str = "NotImplemented|ot implemented|unimplemented!(|UnimplementedError|UnsupportedOperation|todo!(|.todo(|TODO()|TODO(\"|(\"TODO|\
     ('TODO|{ // TODO|{ /* TODO";
 /// Parts of a line that raises, and beginnings of its words that make the line a stub.
 const RAISES: &str = "throw|raise|panic|fatal|die|rror(|abort|fail|reject";
@@ -262,7 +283,7 @@ fn stubs_in(name: &[u8], bytes: &[u8]) -> u64 {
             let is_end = matches!(line, [b'}', ..] | b"end");
             let is_stub = is_one_line
                 || (is_empty && passes(code))
-                || (passes(code) && has_any("TODO"))
+                || ((passes(code) || is_python && code == b"return None") && has_any("TODO"))
                 || (is_empty && is_todo && is_end)
                 || (has_excuse && has_any(EXCUSES) && has_any(RAISES));
             found += usize::from(is_stub);
@@ -298,6 +319,15 @@ mod tests {
             ("tsconfig.json", "{}\n", "// It is\n{}\n"),
             ("Dockerfile.prod", "FROM a\n", "# It is\nFROM a\n"),
             ("a.html", "<p>\n", "<!-- It\nis --><p>\n"),
+            ("a.ml", "let a = 1\n", "(* It\nis *)\nlet a = 1\n"),
+            ("a.f90", "a = 1\n", "! It is\na = 1 ! one\n"),
+            ("a.bat", "cd a\n", ":: It is\nREM so\ncd a\n"),
+            ("a.nim", "let a = 1\n", "#[ It\nis ]#\nlet a = 1 # one\n"),
+            ("a.hbs", "<p>\n", "{{!-- It\nis --}}\n<p>\n"),
+            ("a.j2", "<p>\n", "{# It is #}\n<p>\n"),
+            ("a.erb", "<p>\n", "<%# It is %>\n<p>\n"),
+            ("a.blade.php", "<p>\n", "{{-- It is --}}\n<p>\n"),
+            ("a.s", "ret\n", "; It is\nret\n"),
         ] {
             assert_eq!(code(name, code_alone), code(name, with_comment), "{name}");
         }
