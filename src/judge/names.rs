@@ -59,11 +59,11 @@ pub fn lower_files_in(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Paths and names with a point in front that a task list names: the first `most` of the list, in alphabetical order.
+/// Paths, and names with a point, that a task list names: the first `most` of the list, in alphabetical order.
 pub fn files_named_in(list: &[u8], most: usize) -> Vec<String> {
     let mut found = BTreeSet::new();
     each_name(&text_of(list), true, &mut |name| {
-        if name.looks || name.path.starts_with('.') {
+        if name.path.contains(['.', '/']) {
             found.insert(name.path);
         }
         found.len() < most
@@ -93,7 +93,7 @@ fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(FileName) -> bo
             }
             // Words of some languages stand right beside a path.
             let is_end = move |sign: char| match sign {
-                '\t'..='\r' | ' ' | ',' | ';' | '"' | '|' | '<' | '>' | '«' | '»' => true,
+                '\t'..='\r' | ' ' | ',' | ';' | '"' | '|' | '<' | '>' | '=' | '«' | '»' => true,
                 '\0'..='\x7f' => false,
                 '\u{2010}'..='\u{206f}' | '\u{2190}'..='\u{21ff}' => sign != '\u{2019}',
                 _ => sign.is_whitespace() || (sign >= '\u{2e80}' && !is_code),
@@ -122,9 +122,12 @@ fn around_signs(text: &str, is_end: impl Fn(char) -> bool) -> &str {
 
 /// The name in a word, if it can be one.
 fn name_of(word: &str, is_code: bool) -> Option<FileName> {
-    let word = match memchr::memchr(b'\\', word.as_bytes()) {
-        Some(_) => Cow::Owned(word.replace("\\_", "_").replace('\\', "/")),
-        None => Cow::Borrowed(word),
+    let has = |text: &str| memchr::memmem::find(word.as_bytes(), text.as_bytes()).is_some();
+    let word = if ["\\", "/./", "//"].into_iter().any(has) && !has("://") {
+        let slashes = word.replace("\\_", "_").replace('\\', "/");
+        Cow::Owned(slashes.replace("/./", "/").replace("//", "/"))
+    } else {
+        Cow::Borrowed(word)
     };
     // A bracket at the end belongs to the path if the other one stands in it: `app/[id]`.
     let trimmed = word.trim_matches(AROUND);
@@ -134,6 +137,9 @@ fn name_of(word: &str, is_code: bool) -> Option<FileName> {
         ["'s", "\u{2019}s"].iter().fold(word, |word, end| word.strip_suffix(end).unwrap_or(word));
     let word = without_place(word).trim_end_matches(['.', '!', '?', ':', '*', '-']);
     let word = LEADS.iter().fold(word, |word, lead| word.strip_prefix(lead).unwrap_or(word));
+    let word = word.split("[^").next().unwrap_or_default();
+    let stressed = word.strip_prefix('_').and_then(|word| word.strip_suffix('_'));
+    let word = stressed.filter(|word| word.contains('.')).unwrap_or(word);
     let is_sign =
         |sign| matches!(sign, '*' | '=' | '{' | '}' | '~' | '%' | '^' | '&') || sign.is_control();
     if word.is_empty() || word.len() > 300 || word.starts_with('-') || word.contains(is_sign) {
@@ -211,6 +217,11 @@ mod tests {
             ),
             ("Show it in app/[id]/page.tsx", &["app/[id]/page.tsx"]),
             ("As (@src/a.rs) and @/b/c.ts do", &["@src/a.rs", "src/a.rs", "b/c.ts"]),
+            ("As out=src/a.rs and --out=`src/b.rs`", &["src/a.rs", "src/b.rs"]),
+            (
+                "In _src/a.py_, src/./b.py, src//c.py and src/d.py[^1]",
+                &["src/a.py", "src/b.py", "src/c.py", "src/d.py"],
+            ),
             (
                 "src/a.rs→src/b.rs, src/c.rs->src/d.rs",
                 &["src/a.rs", "src/b.rs", "src/c.rs", "src/d.rs"],
@@ -253,6 +264,10 @@ mod tests {
     fn list_files_are_named_once() {
         let list = b"- [ ] T1 Write b/c.rs, .env and a/\n- [ ] T2 Test b/c.rs, `d.md`, .codex/\n";
         assert_eq!(files_named_in(list, 9), [".codex/", ".env", "a/", "b/c.rs", "d.md"]);
+        assert_eq!(
+            files_named_in(b"- [ ] T1 Save build.log, venv/README\n", 9),
+            ["build.log", "venv/README"]
+        );
         assert_eq!(files_named_in(list, 1).len(), 1);
     }
 }
