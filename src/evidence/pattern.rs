@@ -55,10 +55,17 @@ impl Pattern {
         Some(Self { text: text.to_vec(), negated, only_folders, name_only, literal, ending })
     }
 
-    /// `None` for a text that is no pattern of protected files; `!` would free files.
+    /// `None` for a text that is no pattern of protected files: `!` would free files, and no path has `.` or `..` in it. At
+    /// the beginning people write `./` where git writes `/`.
     pub fn protecting(text: &str) -> Option<Self> {
-        let is_plain = !text.trim().is_empty() && text::is_plain(text);
-        Self::parse(text.as_bytes()).filter(|pattern| is_plain && !pattern.negated)
+        let anchored = text.trim_start().strip_prefix("./").map(|rest| ["/", rest].concat());
+        let whole = anchored.as_deref().unwrap_or(text);
+        let no_path = |part: &str| matches!(part, "." | "..");
+        if matches!(whole.trim(), "" | "/") || whole.split('/').any(no_path) || whole.contains("//")
+        {
+            return None;
+        }
+        Self::parse(whole.as_bytes()).filter(|pattern| text::is_plain(text) && !pattern.negated)
     }
 
     /// A bit for each end of a name that can match; all bits for any end.

@@ -166,7 +166,8 @@ pub fn is_protected(patterns: &[String], path: &str) -> bool {
 pub fn protected_paths(patterns: &[String]) -> impl Iterator<Item = String> {
     let is_one =
         |text: &&String| !text.contains(['*', '?', '[', '!', '\\']) && !text.ends_with('/');
-    patterns.iter().filter(is_one).map(|text| text.strip_prefix('/').unwrap_or(text).to_owned())
+    let path = |text: &String| text.trim_start_matches("./").trim_start_matches('/').to_owned();
+    patterns.iter().filter(is_one).map(path)
 }
 
 #[cfg(test)]
@@ -320,7 +321,9 @@ mod tests {
                 && is("*.lock", "a/b.lock")
         );
         assert!(!is("tests/**", "src/tests.rs") && !is("!src", "src/a.rs"));
-        let paths = ["/.env", "keys/id", "tests/**", "tests/", "*.lock"].map(str::to_owned);
-        assert!(protected_paths(&paths).eq([".env", "keys/id"]));
+        assert!(is("./tests/**", "tests/a.rs") && is("./tests/", "tests/a.rs"));
+        assert!(is("./a.lock", "a.lock") && !is("./a.lock", "b/a.lock"));
+        let paths = ["/.env", "keys/id", "./a.toml", "tests/**", "tests/", "*.lock"];
+        assert!(protected_paths(&paths.map(str::to_owned)).eq([".env", "keys/id", "a.toml"]));
     }
 }

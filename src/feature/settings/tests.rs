@@ -54,6 +54,10 @@ fn protected_files_are_patterns() {
     assert_eq!(protect("protect:\n  - 'tests/**'\n  - \"*.lock\"\n"), ["tests/**", "*.lock"]);
     assert_eq!(protect("protect: [/a/b]\n"), ["/a/b"]);
     assert_eq!(protect("protect: []\n"), [""; 0]);
+    for pattern in ["../tests/**", "tests/../src", "src//a", "a/./b", ".", "./"] {
+        let refused = Settings::parse(format!("protect: ['{pattern}']\n").as_bytes());
+        assert!(refused.is_err(), "{pattern}");
+    }
 }
 
 #[test]
