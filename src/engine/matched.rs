@@ -16,11 +16,11 @@ pub struct Matched<'a> {
     earlier: &'a TaskList,
     pub later: &'a TaskList,
     /// For the later tasks, and then for those left out.
-    all: Vec<Match<'a>>,
+    all: Vec<Pair<'a>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Match<'a> {
+struct Pair<'a> {
     then: Option<&'a Task>,
     /// The earlier list has the id.
     has_known_id: bool,
@@ -38,7 +38,7 @@ impl<'a> Matched<'a> {
         let all = if is_alike {
             let left_out = later.left_out.iter().map(|task| earlier.find(&task.id));
             let all = earlier.tasks.iter().map(Some).chain(left_out);
-            all.map(|then| Match { then, has_known_id: then.is_some() }).collect()
+            all.map(|then| Pair { then, has_known_id: then.is_some() }).collect()
         } else {
             matches(earlier, later)
         };
@@ -46,11 +46,11 @@ impl<'a> Matched<'a> {
     }
 
     /// The later tasks, without those left out.
-    fn pairs(&self) -> impl Iterator<Item = (&'a Task, Match<'a>)> {
+    fn pairs(&self) -> impl Iterator<Item = (&'a Task, Pair<'a>)> {
         self.later.tasks.iter().zip(self.all.iter().copied())
     }
 
-    fn match_of(&self, task: &Task) -> Option<Match<'a>> {
+    fn match_of(&self, task: &Task) -> Option<Pair<'a>> {
         let place = |tasks: &[Task]| tasks.binary_search_by_key(&task.mark_at, |one| one.mark_at);
         let left_out = |_| Ok(self.later.tasks.len() + place(&self.later.left_out)?);
         let place: Result<_, usize> = place(&self.later.tasks).or_else(left_out);
@@ -69,7 +69,7 @@ impl<'a> Matched<'a> {
 
     /// The ticked tasks that were open in the earlier list, or have been `opened` since; each with its lasting id.
     pub fn ticked(&self, opened: &dyn Fn(&Task, &str) -> bool) -> Vec<(&'a Task, &'a str)> {
-        let is_ticked = |(task, found): (&'a Task, Match<'a>)| {
+        let is_ticked = |(task, found): (&'a Task, Pair<'a>)| {
             let id = found.lasting_id(task);
             let is_new = !found.then.is_some_and(|then| then.done) || opened(task, id);
             (task.done && is_new).then_some((task, id))
@@ -80,7 +80,7 @@ impl<'a> Matched<'a> {
     /// Open tasks that are gone or reworded, and the ids of those that are ticked now and were not.
     pub fn changes(&self) -> (Tampered, Vec<String>) {
         let (mut tampered, mut ticked) = (Tampered::default(), Vec::new());
-        for (task, Match { then, .. }) in self.pairs() {
+        for (task, Pair { then, .. }) in self.pairs() {
             if then.is_some_and(|then| !then.done && then.title != task.title) {
                 tampered.reworded.push(task.id.clone());
             }
@@ -109,7 +109,7 @@ impl<'a> Matched<'a> {
         let parts = self.earlier.nested_in(then);
         let is_done = |part: &Task| {
             let is_part =
-                |found: Match<'_>| found.then.is_some_and(|was| was.mark_at == part.mark_at);
+                |found: Pair<'_>| found.then.is_some_and(|was| was.mark_at == part.mark_at);
             self.pairs().any(|(now, found)| now.done && is_part(found))
         };
         let first = then.id.split_once('~').and_then(|(first, _)| self.earlier.find(first));
@@ -121,7 +121,7 @@ impl<'a> Matched<'a> {
     }
 }
 
-impl<'a> Match<'a> {
+impl<'a> Pair<'a> {
     /// The earlier id. A new task that took over an id of the earlier list goes by its words.
     fn lasting_id(self, task: &'a Task) -> &'a str {
         match self.then {
@@ -184,7 +184,7 @@ fn lines_of(lines: &str) -> impl Iterator<Item = (bool, &str)> {
 }
 
 /// One pass over both lists.
-fn matches<'a>(earlier: &'a TaskList, later: &'a TaskList) -> Vec<Match<'a>> {
+fn matches<'a>(earlier: &'a TaskList, later: &'a TaskList) -> Vec<Pair<'a>> {
     let (own, theirs) = (by_any_id(earlier), by_any_id(later));
     let find = |list: &BTreeMap<String, &'a Task>, task: &Task| {
         list.get(&task.id.to_ascii_lowercase()).copied()
@@ -222,12 +222,12 @@ fn matches<'a>(earlier: &'a TaskList, later: &'a TaskList) -> Vec<Match<'a>> {
         let same = find(&own, task);
         let has_known_id = same.is_some();
         if same.is_some_and(|then| then.title == task.title) {
-            return Match { then: same, has_known_id };
+            return Pair { then: same, has_known_id };
         }
         let place = met.entry(&task.title).or_default();
         *place += 1;
         let then = titled.get(&*task.title).and_then(|all| all.get(*place - 1));
-        Match { then: then.copied().or_else(|| follow(same?)), has_known_id }
+        Pair { then: then.copied().or_else(|| follow(same?)), has_known_id }
     };
     later.tasks.iter().chain(&later.left_out).map(of_task).collect()
 }

@@ -4,6 +4,7 @@ use super::aside::AsideKind;
 use super::choice::LONGEST_CHAIN;
 use super::edit::split_number;
 use super::markdown::{self, Kind, Line};
+use super::matched::Matched;
 use super::order::{map_of, sorted};
 use super::tasks::{Task, TaskList, stem};
 
@@ -16,17 +17,25 @@ const RUN: usize = 3;
 
 impl TaskList {
     /// Keeps every task of these ids, however often the list has it, and its repairs; without ids, the whole list.
-    /// Lines that do not count stay if they lie among these tasks or right above the first.
-    pub fn within(mut self, ids: &[String]) -> Self {
+    /// Ids are those of the `armed` list, because an agent may number the list anew. Lines that do not count stay if they
+    /// lie among these tasks or right above the first.
+    pub fn within(mut self, ids: &[String], armed: Option<&Self>) -> Self {
         if ids.is_empty() {
             return self;
         }
-        self.take_in(|task| ids.iter().any(|id| task.id.eq_ignore_ascii_case(id)));
+        let wanted = map_of(ids.iter().map(|id| (stem(id).to_ascii_uppercase(), ())));
+        let matched = armed.map(|armed| Matched::of(armed, &self));
+        let is_asked = |task: &&Task| {
+            let id = matched.as_ref().map_or(&*task.id, |matched| matched.lasting_id(task));
+            wanted.contains_key(&stem(id).to_ascii_uppercase())
+        };
+        let asked = self.tasks.iter().chain(&self.left_out).filter(is_asked);
+        let asked = sorted(asked.map(|task| task.mark_at).collect(), Ord::cmp);
+        let is_wanted = |task: &Task| asked.binary_search(&task.mark_at).is_ok();
+        self.take_in(is_wanted);
         let by_id = self.by_id();
         let fixed = |task: &Task| by_id.get(task.fixes.as_deref()?).copied();
         let fixed: Vec<Option<usize>> = self.tasks.iter().map(fixed).collect();
-        let wanted = map_of(ids.iter().map(|id| (stem(id).to_ascii_uppercase(), ())));
-        let is_wanted = |task: &Task| wanted.contains_key(&task.stem().to_ascii_uppercase());
         let mut kept: Vec<bool> = self.tasks.iter().map(is_wanted).collect();
         for _ in 0..LONGEST_CHAIN {
             for (place, fixed) in fixed.iter().enumerate() {
@@ -242,7 +251,7 @@ mod tests {
     #[test]
     fn part_includes_its_repairs() {
         let of = |wanted: &[&str]| {
-            list().within(&wanted.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>())
+            list().within(&wanted.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>(), None)
         };
         assert_eq!(ids(&of(&[])), ids(&list()));
         assert_eq!(ids(&of(&["T005", "T001"])), ["T001", "T005"]);
@@ -253,15 +262,29 @@ mod tests {
     }
 
     #[test]
+    fn a_part_survives_new_numbers() {
+        let armed = TaskList::parse(b"- [x] T1 a\n- [ ] T2 b\n- [ ] T3 c\n");
+        for (now, part) in [
+            ("- [ ] T2 a\n- [ ] T1 b\n- [ ] T3 c\n", "T1"),
+            ("- [ ] T1 new\n- [x] T2 a\n- [ ] T3 b\n- [ ] T4 c\n", "T3"),
+            ("- [x] T1 a\n- [ ] T2 in other words\n- [ ] T3 c\n", "T2"),
+            ("- [x] T1 a\n- [ ] T2 c\n", ""),
+        ] {
+            let list = TaskList::parse(now.as_bytes()).within(&["T2".to_owned()], Some(&armed));
+            assert_eq!(ids(&list).join(" "), part, "{now}");
+        }
+    }
+
+    #[test]
     fn doubled_id_replaces_none() {
         let list = TaskList::parse(b"- [x] T2a x\n- [ ] T2a z\n- [ ] T20 x\n- [ ] T3 y\n");
-        assert_eq!(ids(&list.within(&["T2a".to_owned()])), ["T2a", "T2a~2"]);
+        assert_eq!(ids(&list.within(&["T2a".to_owned()], None)), ["T2a", "T2a~2"]);
     }
 
     #[test]
     fn circular_repairs_belong_nowhere() {
         let list = TaskList::parse(b"- [ ] T1 [FIX T2] a\n- [ ] T2 [FIX T1] b\n- [ ] T3 c\n");
-        assert_eq!(ids(&list.within(&["T3".to_owned()])), ["T3"]);
+        assert_eq!(ids(&list.within(&["T3".to_owned()], None)), ["T3"]);
     }
 
     #[test]

@@ -15,9 +15,10 @@ use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::store::loops::{Asked, Record};
 use crate::store::pins::{LoopLimits, PinState};
 use crate::store::read::Problem;
+use crate::store::receipts::Receipts;
 use crate::store::settled::PATIENCE;
 use crate::text::counted;
-use crate::world::Deadline;
+use crate::world::{Deadline, WallTime};
 
 /// The files of a feature.
 #[derive(Clone, Debug)]
@@ -85,6 +86,14 @@ impl TaskPosition {
         let what = if self.named { "named task" } else { "task" };
         format!("{} of {}", self.done, counted(self.total, what))
     }
+}
+
+/// The feature's list at an arming; `None` if the list was not kept.
+pub fn armed_list(feature: &Feature, at: WallTime) -> Option<TaskList> {
+    let root = feature.folder.ancestors().nth(feature.relative.split('/').count())?;
+    let list = [&feature.relative, "/", TASKS].concat();
+    let kept = Receipts::of(root, &feature.name, &list).ok()?.armed_list(at.millis())?;
+    Some(TaskList::parse(&kept))
 }
 
 impl FeatureSnapshot {
@@ -186,7 +195,7 @@ impl FeatureSnapshot {
         {
             self.is_part = !asked.tasks.is_empty();
             let is_settled = all_done(&list);
-            let part = asked.part_of(list);
+            let part = asked.part_of(list, |at| armed_list(&self.feature, at));
             if all_done(&part) && !is_settled {
                 self.read_tasks(deadline, asked);
             } else {
@@ -198,7 +207,8 @@ impl FeatureSnapshot {
     /// Reads the part of the task list that was asked for.
     fn read_tasks(&mut self, deadline: Deadline, asked: &Asked) {
         let folder = &self.feature.folder;
-        let within = |file: TaskFile| TaskFile { list: asked.part_of(file.list), ..file };
+        let armed = |at| armed_list(&self.feature, at);
+        let within = |file: TaskFile| TaskFile { list: asked.part_of(file.list, armed), ..file };
         let mut found = task_list::read(folder).map(within);
         // A half-written list may end behind its ticked tasks: "all done" is believed only of a list that was left
         // alone for a moment.

@@ -39,6 +39,8 @@ pub enum NextStatus {
     Group,
     /// No task is open.
     Done,
+    /// No task is open, and the list is empty, or open tasks have left the list: it is not done.
+    Missing,
     /// The loop has ended.
     Over,
 }

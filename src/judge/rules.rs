@@ -114,10 +114,8 @@ impl FileFacts {
     }
 
     fn is_text(&self, path: &str) -> bool {
-        let below = path.strip_prefix(&*self.beside).filter(|rest| rest.starts_with('/'));
-        !self.beside.is_empty()
-            && below.is_some()
-            && path.rsplit_once('.').is_some_and(|(_, end)| end == "md")
+        let below = path.strip_prefix(&*self.beside);
+        !self.beside.is_empty() && below.is_some_and(|rest| rest.starts_with('/'))
     }
 
     /// A file of exactly this path was there at arming.

@@ -83,7 +83,8 @@ impl RunnerReport {
         let began = time_of(&state.started_at).unwrap_or_default();
         let list = list_of(root, change);
         let receipts = Receipts::named(root, change);
-        let proofs = receipts.map(|log| log.scoreboard(began, list.as_ref())).unwrap_or_default();
+        let proofs =
+            receipts.map(|log| log.scoreboard(began, list.as_ref(), None)).unwrap_or_default();
         Ok(Self {
             change_id: change.to_owned(),
             folder: folder.display().to_string(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::target::Change;
 use crate::engine::matched::open_in;
-use crate::engine::tasks::{Task, TaskList};
+use crate::engine::tasks::TaskList;
 use crate::engine::{Tampered, Work, hash_of};
 use crate::evidence::task_list::{MOST, TASKS, TaskFile};
 use crate::store::read::Problem;
@@ -46,12 +46,6 @@ pub struct TaskListUpdate {
     pub next: Option<(String, String)>,
     /// Why the list cannot be read; `None` if it can be, or is gone.
     pub problem: Option<String>,
-}
-
-/// A quick search for tasks by id, without letter case.
-pub fn finder<'a>(list: &'a TaskList) -> impl Fn(&str) -> Option<&'a Task> {
-    let by_id = list.by_id();
-    move |id| by_id.get(id).map(|place| &list.tasks[*place]).or_else(|| list.find(id))
 }
 
 /// A folder that was a real path still is one. An agent may have put a link in its place: nothing behind the link is

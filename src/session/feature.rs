@@ -9,7 +9,6 @@ use super::context::{ChecksRun, StopContext, StopSession};
 use super::counted::as_counted;
 use super::notices::{self, Notice};
 use super::observe::feature::{self as observe, add_seen, hooks_due, wait_for_transcript};
-use crate::engine::tasks::TaskList;
 use crate::engine::{
     Check, CheckResult, Contract, Demand, FinishedPart, Observation, Shortfall, TerminalReason,
     Verdict, ends,
@@ -19,7 +18,7 @@ use crate::evidence::contents::{Contents, KeptContents};
 use crate::evidence::task_list::TASKS;
 use crate::evidence::work_trees::copies;
 use crate::feature::project::{Project, printable};
-use crate::feature::snapshot::FeatureSnapshot;
+use crate::feature::snapshot::{FeatureSnapshot, armed_list};
 use crate::feature::state::State;
 use crate::hosts::{ContinueForm, HookAnswer};
 use crate::judge::TickJudge;
@@ -286,10 +285,7 @@ impl FeatureStop {
     /// The part of the list that was finished since arming, and is to be reviewed before the rest.
     fn finished(&self, session: &StopSession<'_>) -> Option<FinishedPart> {
         let (pin, list) = (session.standing.pin()?, self.snapshot.tasks.as_ref()?);
-        let mut armed = || {
-            let receipts = receipts_of(session.context.project, &self.snapshot.feature).ok()?;
-            Some(TaskList::parse(&receipts.armed_list(pin.armed_at.millis())?))
-        };
+        let mut armed = || armed_list(&self.snapshot.feature, pin.armed_at);
         let reviewed = &session.record.ledger.reviewed;
         FinishedPart::of(pin.checks.last()?.when(), list, reviewed, &mut armed)
     }
@@ -393,7 +389,8 @@ impl FeatureStop {
     fn with_proofs(&self, session: &StopSession<'_>, mut message: String) -> String {
         let (snapshot, project) = (&self.snapshot, session.context.project);
         if let Ok(receipts) = receipts_of(project, &snapshot.feature) {
-            let line = receipts.scoreboard(session.record.armed_at, snapshot.tasks.as_ref()).line();
+            let line =
+                receipts.scoreboard(session.record.armed_at, snapshot.tasks.as_ref(), None).line();
             if !line.is_empty() {
                 message += "\n";
                 message += &printable(&line);

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::engine::tasks::TaskList;
 use crate::feature::project::{Feature, Project, printable};
+use crate::feature::snapshot::armed_list;
 use crate::refusal::Refusal;
 use crate::session::pinned;
 use crate::store::loops::{Asked, Loops, PATIENCE};
@@ -18,9 +19,13 @@ pub fn asked(project: &Project, feature: &Feature) -> Option<Asked> {
     standing.asked(record.filter(|record| record.ledger.is_live()).as_ref()).cloned()
 }
 
-pub fn within<'a>(list: &'a TaskList, asked: Option<&Asked>) -> Cow<'a, TaskList> {
+pub fn within<'a>(
+    list: &'a TaskList,
+    feature: &Feature,
+    asked: Option<&Asked>,
+) -> Cow<'a, TaskList> {
     match asked.filter(|asked| asked.optional || !asked.tasks.is_empty()) {
-        Some(asked) => Cow::Owned(asked.part_of(list.clone())),
+        Some(asked) => Cow::Owned(asked.part_of(list.clone(), |at| armed_list(feature, at))),
         None => Cow::Borrowed(list),
     }
 }

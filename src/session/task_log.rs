@@ -355,7 +355,7 @@ impl<'a> Books<'a> {
     }
 
     fn part(&self) -> Cow<'_, TaskList> {
-        part::within(&self.list, self.asked.as_ref())
+        part::within(&self.list, self.feature, self.asked.as_ref())
     }
 
     fn work(&self) -> Work {
@@ -392,7 +392,7 @@ impl<'a> Books<'a> {
     /// Brings the state file's counters into line with the list; does nothing without a state file.
     fn write_state(&mut self) -> Result<(), Refusal> {
         let running = self.record_iterations().saturating_add(1);
-        let part = part::within(&self.list, self.asked.as_ref());
+        let part = part::within(&self.list, self.feature, self.asked.as_ref());
         let Ok(state) = &mut self.state else { return Ok(()) };
         let failed = part.next().first().map_or(0, |task| state.failures(&task.id));
         state.set("taskIndex", part.first_open());

@@ -147,9 +147,12 @@ pub struct Asked {
     /// Optional tasks count.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
+    /// The armed list, by whose ids the tasks go; zero for all tasks.
+    #[serde(skip_serializing_if = "is_default")]
+    pub armed_at: WallTime,
 }
 
-read_fields!(Asked { tasks, words, by_outline, open_checklists, optional });
+read_fields!(Asked { tasks, words, by_outline, open_checklists, optional, armed_at });
 
 impl Pin {
     /// The folder of the list, relative to the project.
@@ -201,9 +204,14 @@ impl Pin {
 }
 
 impl Asked {
-    /// Keeps the tasks that were asked for.
-    pub fn part_of(&self, list: TaskList) -> TaskList {
-        list.with_optional(self.optional).within(&self.tasks)
+    /// Keeps the tasks that were asked for. `armed` reads the list of an arming.
+    pub fn part_of(
+        &self,
+        list: TaskList,
+        armed: impl FnOnce(WallTime) -> Option<TaskList>,
+    ) -> TaskList {
+        let armed = if self.armed_at == WallTime::default() { None } else { armed(self.armed_at) };
+        list.with_optional(self.optional).within(&self.tasks, armed.as_ref())
     }
 
     /// Lines for a person about what was asked; empty for nothing.

@@ -481,10 +481,15 @@ pub fn scoreboard<'a>(receipts: impl IntoIterator<Item = &'a Receipt>) -> Scoreb
 }
 
 impl Receipts {
-    /// The grades of the list's done tasks, by receipts since a time.
+    /// The grades of the list's done tasks, by receipts since a time. `then` is the armed list where a driver knows it.
     ///
     /// The hook uses this: reading whole receipts would need more code in it.
-    pub fn scoreboard(&self, since: WallTime, tasks: Option<&TaskList>) -> Scoreboard {
+    pub fn scoreboard(
+        &self,
+        since: WallTime,
+        tasks: Option<&TaskList>,
+        then: Option<&TaskList>,
+    ) -> Scoreboard {
         let mut board = Scoreboard::default();
         for KnownReceipt { task, proof, reviewed, no_change, doubt, dropped, .. } in
             self.claims(&["\"task\":".to_owned()], since)
@@ -496,10 +501,11 @@ impl Receipts {
         let (number, none) = (since.millis(), TaskList::default());
         let list = tasks.unwrap_or(&none);
         // The list may have other ids than the armed one.
-        let armed = self.armed_list(number).or_else(|| self.of_run().armed_list(number));
-        let armed = armed.map_or_else(|| list.clone(), |bytes| TaskList::parse(&bytes));
+        let kept = || self.armed_list(number).or_else(|| self.of_run().armed_list(number));
+        let kept = if then.is_none() { kept().map(|kept| TaskList::parse(&kept)) } else { None };
+        let armed = then.or(kept.as_ref()).unwrap_or(list);
         let tasks = list.tasks.iter().chain(&list.left_out).filter(|task| task.done);
-        let matched = Matched::of(&armed, list);
+        let matched = Matched::of(armed, list);
         let done: BTreeSet<&str> = tasks.map(|task| matched.lasting_id(task)).collect();
         board.retain(|task| task.dropped || done.contains(&*task.task));
         board

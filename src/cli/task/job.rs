@@ -9,8 +9,8 @@ use crate::cli::person::can_be_asked;
 use crate::engine::matched::Matched;
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TASKS;
-use crate::feature::project::{Feature, Project};
-use crate::feature::snapshot::limits_of;
+use crate::feature::project::{Feature, Project, printable};
+use crate::feature::snapshot::{armed_list, limits_of};
 use crate::feature::state::State;
 use crate::forms;
 use crate::forms::task::{NotedForm, ProvedForm, ProvedTask};
@@ -54,10 +54,22 @@ impl TaskJob<'_> {
         let root = &self.project.root;
         let standing = pinned::standing_of_feature(root, &self.feature.name);
         let record = Loops::of(root).of_feature(&self.feature.name);
-        let mut list = asked(root, &standing, record.as_ref()).part_of(list);
+        let asked = asked(root, &standing, record.as_ref());
+        let mut list = asked.part_of(list, |at| armed_list(self.feature, at));
         let loop_of = (self.project, self.feature, record.as_ref());
         let open = list.open_again(&not_proved(self.judge().as_ref().ok(), loop_of, &list));
         (list, open)
+    }
+
+    /// Open tasks of the loop that have left the whole list.
+    pub fn missing(&self, whole: &TaskList) -> Vec<String> {
+        let Ok(judge) = self.judge() else { return Vec::new() };
+        let root = &self.project.root;
+        let standing = pinned::standing_of_feature(root, &self.feature.name);
+        let asked = asked(root, &standing, None).tasks;
+        let mut missing = judge.missing(whole, Vec::new());
+        missing.retain(|id| asked.is_empty() || asked.contains(id));
+        missing
     }
 
     /// `armed_id` is the task's id at arming.
@@ -80,10 +92,11 @@ impl TaskJob<'_> {
         if let Some(reason) = over(self.project, self.feature) {
             return format!("The loop has ended ({reason}).{}", for_agent(" End your turn."));
         }
-        let (list, _) = self.counted(list);
+        let whole = list;
+        let (list, _) = self.counted(whole.clone());
         let next = list.next();
         if next.is_empty() {
-            return nothing_open(&list);
+            return nothing_open(&list, &self.missing(&whole));
         }
         let left = list.tasks.len() - list.done();
         let next = shortened(next.iter().map(|task| task.id.as_str()));
@@ -145,8 +158,14 @@ pub fn for_agent(words: &str) -> &str {
     if can_be_asked() { "" } else { words }
 }
 
-/// What to do when nothing is open. A list without tasks is not done.
-pub fn nothing_open(list: &TaskList) -> String {
+/// What to do when nothing is open. A list without tasks is not done, and neither is one that open tasks have left.
+pub fn nothing_open(list: &TaskList, missing: &[String]) -> String {
+    if !missing.is_empty() && !list.tasks.is_empty() {
+        let ids = printable(&shortened(missing.iter().map(String::as_str)));
+        return format!(
+            "Open tasks have left {TASKS}: {ids}. They are still open: put them back, or run `spool task drop ID \"why\"`."
+        );
+    }
     if list.tasks.is_empty() {
         return format!("{TASKS} holds no task. An empty list is not done: restore it.");
     }

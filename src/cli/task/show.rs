@@ -24,12 +24,13 @@ const TITLE: usize = 100;
 
 /// Prints the next task, or the parallel group, with all that belongs to it.
 pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
-    let (list, text) = job.list()?;
-    let (list, by_hand) = job.counted(list);
+    let (whole, text) = job.list()?;
+    let (list, by_hand) = job.counted(whole.clone());
     // The program ends with this answer: freeing thousands of tasks would only take time.
     let list = ManuallyDrop::new(list);
     let ended = over(job.project, job.feature);
     let next = list.next();
+    let missing = if next.is_empty() { job.missing(&whole) } else { Vec::new() };
     if ended.is_none() {
         // On failure the tasks' receipts name no files.
         let _ = begin_tasks(job.project, job.feature);
@@ -38,6 +39,7 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
         let state = State::read_at_once(job.feature).unwrap_or_default();
         let status = match (&ended, next.len()) {
             (Some(_), _) => NextStatus::Over,
+            (None, 0) if list.tasks.is_empty() || !missing.is_empty() => NextStatus::Missing,
             (None, 0) => NextStatus::Done,
             (None, 1) => NextStatus::Task,
             (None, _) => NextStatus::Group,
@@ -59,7 +61,7 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if next.is_empty() {
-        outln!("{}", nothing_open(&list));
+        outln!("{}", nothing_open(&list, &missing));
         return Ok(ExitCode::SUCCESS);
     }
     for task in &next {
@@ -80,9 +82,11 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
 pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
     let (list, text) = job.list()?;
     let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
-    let receipts = receipts_of(job.project, job.feature).map(|log| log.all()).unwrap_or_default();
-    let receipts = receipts.iter().filter(|receipt| receipt.task == task.id);
-    let receipts: Vec<_> = receipts.map(ReceiptForm::from).collect();
+    let log = receipts_of(job.project, job.feature).map(|log| log.all()).unwrap_or_default();
+    let matched = job.matched(&list);
+    let id = matched.lasting_id(task);
+    let receipts: Vec<_> =
+        log.iter().filter(|receipt| receipt.task == id).map(ReceiptForm::from).collect();
     if job.form == Form::Json {
         let state = State::read_at_once(job.feature).unwrap_or_default();
         let done = task.done && !job.counted(list.clone()).1.contains(&task.id);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::parts::Driver;
 use super::work_tree::WorkTree;
 use crate::checks::NOTE;
+use crate::engine::matched::Matched;
 use crate::engine::tasks::TaskList;
 use crate::engine::{Converging, TerminalReason};
 use crate::evidence::work_trees::{copies, path_from};
@@ -12,7 +13,6 @@ use crate::feature::lists::others_in_words;
 use crate::judge::promised::BY_WORD;
 use crate::runner::messages::some_of;
 use crate::runner::screen::counted;
-use crate::runner::task_list::finder;
 use crate::session::messages::shortfall::{NOT_COMPARED, NOT_CONVERGED};
 use crate::system::files::real_path;
 use crate::system::names;
@@ -70,10 +70,9 @@ impl Driver<'_> {
     }
 
     fn vanished(&self, list: &TaskList) -> Option<String> {
-        let find = finder(list);
-        let is_gone = |id: &&str| find(id).is_none();
-        let at_start = self.totals.open_at_start.iter().map(String::as_str);
-        let gone: Vec<&str> = at_start.filter(is_gone).collect();
+        let then = self.proofs.list_at_start.as_ref()?;
+        let gone = Matched::of(&then.list, list).missing();
+        let gone: Vec<&str> = gone.iter().map(String::as_str).collect();
         let (tasks, named) = (counted_as(gone.len(), "task was", "tasks were"), some_of(&gone));
         (!gone.is_empty())
             .then(|| format!("{tasks} open at the start, and not in the list any more: {named}"))

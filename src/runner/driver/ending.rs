@@ -186,7 +186,9 @@ impl Driver<'_> {
     fn scoreboard(&self) -> Scoreboard {
         let began = time_of(&self.files.state.started_at).unwrap_or_default();
         let receipts = Receipts::named(&self.plan.change.root, &self.plan.change.id).ok();
-        receipts.map(|log| log.scoreboard(began, self.tree.looked_list())).unwrap_or_default()
+        let then = self.proofs.list_at_start.as_ref().map(|file| &file.list);
+        let board = |log: Receipts| log.scoreboard(began, self.tree.looked_list(), then);
+        receipts.map(board).unwrap_or_default()
     }
 
     /// The figures of the loop, in a few words each.

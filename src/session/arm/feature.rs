@@ -112,7 +112,7 @@ pub fn arm(
     }
     pin.hooks = gate.hooks.clone();
     pin.converge.clone_from(&gate.converge);
-    pin.asked = kept(&asked, request, &gate, optional);
+    pin.asked = kept(&asked, request, &gate, optional, pin.armed_at);
     pin.verify = commands.len();
     let instead =
         format!("run `spool start {}` in a terminal: it prints all of them", feature.name);
@@ -120,7 +120,8 @@ pub fn arm(
     let (runs, unkept) = arming.keep_commands(Some(key), &pin, &commands, (0, &instead))?;
     let in_parts = pin.checks.last().is_some_and(|check| check.when() != ReviewWhen::End);
     let mut judges = String::new();
-    if (pin.proof == LeastProof::Files || in_parts) && unkept.is_none() {
+    let names_tasks = !asked.tasks.is_empty();
+    if (pin.proof == LeastProof::Files || in_parts || names_tasks) && unkept.is_none() {
         match keep_contents(project, &feature, &pin, &text) {
             Ok(line) => judges = line,
             Err(why) => notes.push(why),
@@ -200,7 +201,7 @@ fn open_part(
     asked: &Selection,
     may_fail: bool,
 ) -> Result<TaskList, Refusal> {
-    let tasks = all.within(&asked.tasks);
+    let tasks = all.within(&asked.tasks, None);
     if tasks.open().next().is_some() || (may_fail && asked.tasks.is_empty()) {
         return Ok(tasks);
     }
@@ -230,11 +231,13 @@ fn kept(
     request: &FeatureRequest,
     gate: &Gate,
     optional: bool,
+    now: WallTime,
 ) -> Option<Box<Asked>> {
     let Selection { tasks, words } = asked;
     let (tasks, words) = (tasks.clone(), masked_text(words).into_owned());
     let (by_outline, open_checklists) = (request.by_outline, gate.open_checklists);
-    let asked = Asked { tasks, words, by_outline, open_checklists, optional };
+    let armed_at = if tasks.is_empty() { WallTime::default() } else { now };
+    let asked = Asked { tasks, words, by_outline, open_checklists, optional, armed_at };
     (asked != Asked::default()).then(|| Box::new(asked))
 }
 

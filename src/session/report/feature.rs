@@ -210,7 +210,7 @@ impl FeatureReport {
         Self {
             r#loop: pin.is_some().then(|| SessionLoop::of(&project.root, loops, found)),
             proofs: receipts_of(project, feature)
-                .map(|receipts| receipts.scoreboard(armed_at, snapshot.tasks.as_ref()))
+                .map(|receipts| receipts.scoreboard(armed_at, snapshot.tasks.as_ref(), None))
                 .unwrap_or_default(),
             facts: FeatureFacts {
                 name: feature.name.clone(),
