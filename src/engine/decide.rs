@@ -8,7 +8,7 @@ use super::converge;
 use super::fingerprint::Hasher;
 use super::ledger::Ledger;
 use super::observation::{
-    CheckResult, Demand, Difference, Observation, UnchangedFiles, Waiting, Work,
+    Attempt, CheckResult, Demand, Difference, Observation, UnchangedFiles, Waiting, Work,
 };
 use super::promise::Promise;
 use super::review::{self, SAME_FAILURE};
@@ -355,6 +355,9 @@ fn demanded(demand: &Demand) -> TerminalReason {
         Demand::Cancelled => TerminalReason::Cancelled,
         Demand::Stopped => TerminalReason::Stopped,
         Demand::HarnessFailed(why) => TerminalReason::HarnessFailed { why: why.clone() },
+        Demand::TaskFailed(Attempt { task, used, limit }) => {
+            TerminalReason::TaskFailed { task: task.clone(), used: *used, limit: *limit }
+        }
     }
 }
 
@@ -498,11 +501,7 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
     if let Some(attempt) = &seen.attempt
         && attempt.used > attempt.limit
     {
-        return Some(TerminalReason::TaskFailed {
-            task: attempt.task.clone(),
-            used: attempt.used,
-            limit: attempt.limit,
-        });
+        return Some(demanded(&Demand::TaskFailed(attempt.clone())));
     }
     if let Some(reason) = limit_is_up(contract, after, seen.elapsed_seconds) {
         return Some(reason);
