@@ -46,7 +46,7 @@ pub fn run(args: &BlockArgs) -> Result<ExitCode> {
     } else {
         let record = to_block(&loops, session.as_deref())?;
         let telling = EndNotice::AtNextStop;
-        if end_task(&loops, &record.session, Demand::Blocked(need), telling)?.is_none() {
+        if end_task(&loops, &record.session, &Demand::Blocked(need), telling)?.is_none() {
             bail!("the loop has ended already\n`spool status` says why");
         }
         record

@@ -124,7 +124,7 @@ pub(super) fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -
     let after = count(ledger, seen);
     let mut after = count_failure(ledger, after, seen);
     if let Some(demand) = &seen.demand {
-        return end(after, demanded(demand));
+        return end(after, ended_by(demand));
     }
     // The agent was shown once how to recover; the same bytes again end the loop.
     if after.unreadable.is_some() && after.unreadable == ledger.unreadable {
@@ -347,7 +347,8 @@ fn failure_of(results: &[CheckResult]) -> Option<u64> {
     Some(hash.finish())
 }
 
-fn demanded(demand: &Demand) -> TerminalReason {
+/// Why a loop ends that somebody ends.
+pub fn ended_by(demand: &Demand) -> TerminalReason {
     match demand {
         Demand::Blocked(need) => {
             TerminalReason::Blocked { need: need.clone(), by: Obstacle::Other }
@@ -501,7 +502,7 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
     if let Some(attempt) = &seen.attempt
         && attempt.used > attempt.limit
     {
-        return Some(demanded(&Demand::TaskFailed(attempt.clone())));
+        return Some(ended_by(&Demand::TaskFailed(attempt.clone())));
     }
     if let Some(reason) = limit_is_up(contract, after, seen.elapsed_seconds) {
         return Some(reason);

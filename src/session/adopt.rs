@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-use crate::engine::{Demand, Observation, TerminalReason, ends};
+use crate::engine::{Demand, ended_by};
 use crate::feature::project::{Project, printable};
 use crate::feature::settings::Settings;
 use crate::refusal::Refusal;
@@ -221,8 +221,7 @@ fn prepare(
 
 /// The record of the session that has lost the loop to this one.
 fn left_for(to: &str, mut left: Record) -> Record {
-    let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
-    left.ledger.ended = ends(&left.ledger, &seen);
+    left.ledger.ended = Some(ended_by(&Demand::Stopped));
     left.words = format!("session {to} took it over");
     left.unnotified = true;
     to.clone_into(&mut left.moved_to);
@@ -238,11 +237,15 @@ fn tidy(
     replaced: Option<Entry>,
 ) -> io::Result<()> {
     old.save(left)?;
-    let reason = left.ledger.ended.clone().unwrap_or(TerminalReason::Stopped);
     if let Some(replaced) = replaced {
         new.note(&replaced)?;
     }
-    old.note(&end_entry(&left.about, left.ledger.iterations, &reason, &left.words))?;
+    old.note(&end_entry(
+        &left.about,
+        left.ledger.iterations,
+        &ended_by(&Demand::Stopped),
+        &left.words,
+    ))?;
     let words = format!("taken over from session {}, where its journal began", left.session);
     new.note(&arrived.entry(JournalEvent::Adopted, &words))
 }

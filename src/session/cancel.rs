@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use crate::engine::{Demand, Observation};
+use crate::engine::Demand;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::{PROGRESS, STATE};
@@ -81,7 +81,7 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
 
 /// Ends a session's ralph loop. The result: the text for the person, or `None` without a live loop.
 pub fn cancel_task(loops: &Loops, session: &str) -> Result<Option<String>, Refusal> {
-    let ended = end_task(loops, session, Demand::Cancelled, EndNotice::Done)
+    let ended = end_task(loops, session, &Demand::Cancelled, EndNotice::Done)
         .map_err(|error| Refusal::NotEnded(error.to_string()))?;
     Ok(ended.map(|(record, unnoted)| {
         let calls = counted(record.ledger.tool_calls, "tool call");
@@ -107,8 +107,7 @@ pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledF
     }
     // A program that writes the task log finishes first; one that hangs delays no cancel.
     let _books = loops.feature_lock(&feature.name, &feature.folder, PATIENCE).ok();
-    let cancelled = Observation { demand: Some(Demand::Cancelled), ..Observation::default() };
-    let ended = end_feature(project, feature, None, &cancelled, EndNotice::Done)
+    let ended = end_feature(project, feature, None, &Demand::Cancelled, EndNotice::Done)
         .map_err(|error| Refusal::NotEnded(error.to_string()))?;
     let mut cleanup = match fs::remove_file(feature.folder.join(STATE)).map_err(Problem::from) {
         Ok(()) => format!("Removed {STATE}; kept {PROGRESS} and the journal (`spool log`)."),

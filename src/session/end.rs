@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::checks::{NOTICE_LIMIT, PersonNotice};
-use crate::engine::{Demand, Ledger, Observation, TerminalReason, ends};
+use crate::engine::{Demand, TerminalReason, ended_by};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
 use crate::session::messages::feature::checks_at_end;
@@ -55,23 +55,22 @@ impl LateNotice {
 
 /// Ends the pin of a feature and the record of the session that drives it, in that order.
 ///
-/// `seen` says why, `session` is whose loop it is when no session has it yet. Returns the reason
-/// that the engine gave, `None` when the observation ends nothing or no loop lives. On an error the loop
-/// is as it was.
+/// `session` is whose loop it is when no session has it yet. `None` when the loop had ended before. On an error the loop is as
+/// it was.
 pub fn end_feature(
     project: &Project,
     feature: &Feature,
     session: Option<&str>,
-    seen: &Observation,
+    demand: &Demand,
     telling: EndNotice,
 ) -> io::Result<Option<EndedLoop>> {
     let loops = Loops::of(&project.root);
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     let lock = loops.lock()?;
     let mut pin = loops.found_or_aside(&feature.name)?.unwrap_or_default();
-    let Some(reason) = ends(&Ledger::default(), seen).filter(|_| pin.ended.is_none()) else {
+    if pin.ended.is_some() {
         return Ok(None);
-    };
+    }
     if pin.session.is_empty() {
         session.unwrap_or_default().clone_into(&mut pin.session);
     }
@@ -80,6 +79,7 @@ pub fn end_feature(
     }
     pin.about.clone_from(&feature.name);
     pin.list = format!("{}/{TASKS}", feature.relative);
+    let reason = ended_by(demand);
     let (words, owner) = (words_of(&reason, standing.pin()), pin.session.clone());
     let closed = pin.closed(reason.clone(), &words);
     loops.save_pin(&closed)?;
@@ -104,7 +104,7 @@ pub fn end_feature(
 pub fn end_task(
     loops: &Loops,
     session: &str,
-    demand: Demand,
+    demand: &Demand,
     telling: EndNotice,
 ) -> io::Result<Option<(Record, Unnoted)>> {
     let root = &loops.root()?;
@@ -116,8 +116,7 @@ pub fn end_task(
     let Some(mut record) = folder.record()?.filter(Record::is_live_ralph) else { return Ok(None) };
     pinned::reachable(root, &record)?;
     let standing = pinned::standing(root, &record);
-    let seen = Observation { demand: Some(demand), ..Observation::default() };
-    let Some(reason) = ends(&record.ledger, &seen) else { return Ok(None) };
+    let reason = ended_by(demand);
     let words = words_of(&reason, standing.pin());
     let unnoted = close_record(&folder, &mut record, &reason, &words, telling)?;
     pinned::end_promise(root, &record);

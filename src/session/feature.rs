@@ -12,7 +12,7 @@ use super::observe::feature::{self as observe, add_seen, hooks_due, wait_for_tra
 use crate::engine::tasks::TaskList;
 use crate::engine::{
     Check, CheckResult, Contract, Demand, FinishedPart, Observation, Shortfall, TerminalReason,
-    Verdict, ends,
+    Verdict, ended_by,
 };
 use crate::evidence::commits;
 use crate::evidence::contents::{Contents, KeptContents};
@@ -472,11 +472,9 @@ impl StopSession<'_> {
 
     /// Ends the loop for a reason that lies outside the work; only the log says so.
     pub fn close(&mut self, demand: &Demand, line: &str) -> io::Result<HookAnswer> {
-        let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
-        if let Some(reason) = ends(&self.record.ledger, &seen) {
-            self.end_pin(&reason, line)?;
-            close_record(&self.folder, &mut self.record, &reason, line, EndNotice::Done)?;
-        }
+        let reason = ended_by(demand);
+        self.end_pin(&reason, line)?;
+        close_record(&self.folder, &mut self.record, &reason, line, EndNotice::Done)?;
         Ok(HookAnswer::silent().log(line))
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crate::engine::edit::{Grown, add_after, repair_after, tick};
 use crate::engine::tasks::{Task, TaskList};
-use crate::engine::{Attempt, Demand, Observation, TerminalReason};
+use crate::engine::{Attempt, Demand, TerminalReason};
 use crate::evidence::task_list::{self, TASKS};
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::limits_of;
@@ -247,7 +247,7 @@ impl<'a> Books<'a> {
         }
         // A loop that was over keeps its reason.
         let attempt = Attempt { task: task.id.clone(), used: used + 1, limit };
-        let ended = self.end(Demand::TaskFailed(attempt))?;
+        let ended = self.end(&Demand::TaskFailed(attempt))?;
         Ok(Failed::Counted { used, limit, repair, ended })
     }
 
@@ -255,7 +255,7 @@ impl<'a> Books<'a> {
     pub fn block(&mut self, need: &str) -> Result<Option<TerminalReason>, Refusal> {
         let need = one_line(need)?;
         self.progress(&JournalEvent::Blocked, &need)?;
-        self.end(Demand::Blocked(need))
+        self.end(&Demand::Blocked(need))
     }
 
     /// Adds a task after another one. The result: its id, and whether it was there already, as after an interrupted
@@ -354,10 +354,9 @@ impl<'a> Books<'a> {
         part::within(&self.list, self.asked.as_ref())
     }
 
-    fn end(&mut self, demand: Demand) -> Result<Option<TerminalReason>, Refusal> {
+    fn end(&mut self, demand: &Demand) -> Result<Option<TerminalReason>, Refusal> {
         let telling = EndNotice::AtNextStop;
-        let seen = Observation { demand: Some(demand), ..Observation::default() };
-        let ended = end_feature(self.project, self.feature, self.session, &seen, telling);
+        let ended = end_feature(self.project, self.feature, self.session, demand, telling);
         let ended = ended.map_err(|error| {
             Refusal::unwritable(&self.project.root.join(".claude/ralph"), &error)
         })?;

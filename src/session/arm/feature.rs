@@ -13,7 +13,7 @@ use crate::engine::order::map_of;
 use crate::engine::proof::LeastProof;
 use crate::engine::scope::in_runs;
 use crate::engine::tasks::TaskList;
-use crate::engine::{Check, Ledger, ReviewWhen, TerminalReason};
+use crate::engine::{Check, Demand, Ledger, ReviewWhen, ended_by};
 use crate::evidence::commits;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::lists::others_in_words;
@@ -413,7 +413,7 @@ fn bind(
         // Older than the record: nobody has to hear of this end.
         let (session, armed_at) = (String::new(), WallTime::default());
         let none = Pin { session, armed_at, ..pin.clone() };
-        arming.loops.save_pin(&none.closed(TerminalReason::Stopped, "armed in part"))?;
+        arming.loops.save_pin(&none.closed(ended_by(&Demand::Stopped), "armed in part"))?;
     }
     if arming.folder.is_none() {
         return Ok(None);

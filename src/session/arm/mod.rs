@@ -10,7 +10,7 @@ pub mod task;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::engine::TerminalReason;
+use crate::engine::{Demand, ended_by};
 use crate::feature::project::Feature;
 use crate::refusal::Refusal;
 use crate::session::pinned;
@@ -139,7 +139,7 @@ impl<'a> Arming<'a> {
 /// Gives up the feature of a session's live loop, to make room for another loop. The result: the journal's entry on its
 /// end. The new record overwrites the old one.
 pub fn replace(loops: &Loops, live: &Record, undo: &mut Undo) -> io::Result<Entry> {
-    let reason = TerminalReason::Stopped;
+    let reason = ended_by(&Demand::Stopped);
     let entry =
         end_entry(&live.about, live.ledger.iterations, &reason, "another loop takes its place");
     if live.kind != LoopKind::Task
