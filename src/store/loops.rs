@@ -12,7 +12,7 @@ pub use super::lock::PATIENCE;
 pub use super::notes::{TERMINAL, VERSION, is_session_id, put_aside};
 pub use super::pins::VerifyCommands;
 pub use super::record::{
-    Adopted, Asked, Assignment, Checked, LastMessage, Marks, Notified, Pause, Record, SILENT,
+    Adopted, Asked, Assignment, Checked, LastMessage, Marks, Notified, Pause, Record,
 };
 pub use super::session::{OpenTasks, Session};
 

@@ -19,8 +19,6 @@ use crate::engine::{
 use crate::world::{FileTime, WallTime};
 
 pub const VERSION: u32 = 2;
-/// A live loop that is silent for longer counts as left behind.
-pub const SILENT: Duration = Duration::from_hours(1);
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Record {
@@ -291,17 +289,6 @@ impl Record {
 
     pub fn silent_for(&self) -> Duration {
         self.last_sign().age()
-    }
-
-    /// The loop lives, no person has paused it, and its session has been silent for more than an hour.
-    pub fn is_orphaned(&self) -> bool {
-        self.may_be_left_behind() && self.silent_for() > SILENT
-    }
-
-    /// The loop lives, and no person has paused it.
-    pub fn may_be_left_behind(&self) -> bool {
-        let is_kept = self.pause().is_some_and(|pause| !pause.ends_by_itself());
-        self.ledger.is_live() && !is_kept
     }
 }
 
