@@ -240,12 +240,9 @@ fn tidy(
     if let Some(replaced) = replaced {
         new.note(&replaced)?;
     }
-    old.note(&end_entry(
-        &left.about,
-        left.ledger.iterations,
-        &ended_by(&Demand::Stopped),
-        &left.words,
-    ))?;
+    let reason = ended_by(&Demand::Stopped);
+    let end = end_entry(&left.about, left.ledger.iterations, &reason, &left.words);
+    old.note(&end.with_sums(&left.ledger))?;
     let words = format!("taken over from session {}, where its journal began", left.session);
     new.note(&arrived.entry(JournalEvent::Adopted, &words))
 }
