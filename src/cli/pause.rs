@@ -56,14 +56,14 @@ pub fn run(steering: Steering, args: &SteerArgs) -> Result<ExitCode> {
     let loops = Loops::of(&project.root);
     select::to_steer(&loops, !is_pause, Some(&session), None)?;
     let by = asked_from(&session);
-    let (words, unnoted) = if is_pause {
-        let (record, unnoted) = pause::pause(&loops, &session, by)?
+    let (words, noted) = if is_pause {
+        let (record, noted) = pause::pause(&loops, &session, by)?
             .context("the loop has ended already\n`spool status` says why")?;
-        (pause::paused(&record), unnoted)
+        (pause::paused(&record), noted)
     } else {
-        let (record, unnoted) = pause::resume(&loops, &session, by)?
+        let (record, noted) = pause::resume(&loops, &session, by)?
             .context("the loop is not paused any more\n`spool status` shows its state")?;
-        (pause::resumed(&record), unnoted)
+        (pause::resumed(&record), noted)
     };
-    args.answer.say(&(words + &not_noted(unnoted)), &Steered::Session(&project, &session))
+    args.answer.say(&(words + &not_noted(noted)), &Steered::Session(&project, &session))
 }

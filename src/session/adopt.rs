@@ -20,7 +20,7 @@ use crate::session::messages::task as messages;
 use crate::session::record::{length_of, path_of};
 use crate::session::select::live;
 use crate::session::{life, pinned};
-use crate::store::closing::end_entry;
+use crate::store::closing::{EndNotice, save_and_note};
 use crate::store::journal::Entry;
 use crate::store::loops::{Adopted, LastMessage, Loops, Record, Session};
 use crate::store::names::{JournalEvent, LoopKind};
@@ -221,9 +221,8 @@ fn prepare(
 
 /// The record of the session that has lost the loop to this one.
 fn left_for(to: &str, mut left: Record) -> Record {
-    left.ledger.ended = Some(ended_by(&Demand::Stopped));
-    left.words = format!("session {to} took it over");
-    left.unnotified = true;
+    let words = format!("session {to} took it over");
+    left.end(ended_by(&Demand::Stopped), &words, EndNotice::AtNextStop);
     to.clone_into(&mut left.moved_to);
     left
 }
@@ -236,13 +235,11 @@ fn tidy(
     arrived: &Record,
     replaced: Option<Entry>,
 ) -> io::Result<()> {
-    old.save(left)?;
+    let noted = save_and_note(old, left, &left.end_entry())?;
     if let Some(replaced) = replaced {
         new.note(&replaced)?;
     }
-    let reason = ended_by(&Demand::Stopped);
-    let end = end_entry(&left.about, left.ledger.iterations, &reason, &left.words);
-    old.note(&end.with_sums(&left.ledger))?;
+    noted?;
     let words = format!("taken over from session {}, where its journal began", left.session);
     new.note(&arrived.entry(JournalEvent::Adopted, &words))
 }

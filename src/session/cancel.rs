@@ -1,5 +1,6 @@
 //! Canceling: disarm first, then remove the state file. Progress notes and journal stay (spec 003, US-4).
 
+use std::fmt::Write;
 use std::fs;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
-use crate::session::end::{end_feature, end_task};
+use crate::session::end::{EndedLoop, end_feature, end_task};
 use crate::session::messages::person;
 use crate::session::pinned;
 use crate::session::task_log::refused;
@@ -83,11 +84,11 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
 pub fn cancel_task(loops: &Loops, session: &str) -> Result<Option<String>, Refusal> {
     let ended = end_task(loops, session, &Demand::Cancelled, EndNotice::Done)
         .map_err(|error| Refusal::NotEnded(error.to_string()))?;
-    Ok(ended.map(|(record, unnoted)| {
+    Ok(ended.map(|EndedLoop { record, noted, .. }| {
         let calls = counted(record.ledger.tool_calls, "tool call");
         person::ended(&record, "ended (cancelled)", [&calls, ""], "")
             + "\nThe journal stays: `spool log`."
-            + &not_noted(unnoted)
+            + &not_noted(noted)
     }))
 }
 
@@ -117,9 +118,8 @@ pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledF
             feature.folder.join(STATE).display()
         ),
     };
-    if let Some(unnoted) = ended.as_ref().and_then(|ended| ended.unnoted.as_deref()) {
-        cleanup.push_str(" The end is not in the journal: ");
-        cleanup.push_str(unnoted);
+    if let Some(EndedLoop { noted: Err(error), .. }) = &ended {
+        let _ = write!(cleanup, " The end is not in the journal: {error}");
     }
     let summary = before.unwrap_or_else(|| format!("Feature: {}", feature.name));
     // Read again: whoever had it may have ended it in the meantime.

@@ -12,6 +12,7 @@ use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::HookAnswer;
 use crate::session::record::new_record;
 use crate::session::{life, pinned};
+use crate::store::closing::end_pin;
 use crate::store::journal::Entry;
 use crate::store::loops::{Loops, Record};
 use crate::store::names::{ArmedBy, JournalEvent};
@@ -112,10 +113,10 @@ fn is_untold(pin: &Pin, earlier: Option<&Record>, session: &str) -> bool {
 /// Notes that a session stopped beside the loop of another one, for a person who wonders why; or that its own loop has ended,
 /// where a full disk had no room for that. No stop waits for a note, or fails without it.
 fn note_allowed(loops: &Loops, pin: &Pin, earlier: Option<&Record>, session: &str) {
-    let ended = earlier.and_then(|record| Some((record, record.ledger.ended.as_ref()?)));
+    let ended = earlier.filter(|record| !record.ledger.is_live());
     let _noted = match ended.filter(|_| pin.session == session) {
         _ if pin.ended.is_some() => Ok(()),
-        Some((record, reason)) => loops.end_pin(record, reason, &record.words),
+        Some(record) => end_pin(&loops.pins(), record),
         None => loops.note_let_go(session, &pin.about, &pin.session),
     };
 }

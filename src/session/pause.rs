@@ -4,7 +4,7 @@ use std::io;
 
 use crate::feature::project::printable;
 use crate::session::messages::person;
-use crate::store::closing::Unnoted;
+use crate::store::closing::Noted;
 use crate::store::loops::{Loops, Pause, Record};
 use crate::store::names::{LoopKind, PausedBy};
 use crate::store::pausing::{pause_record, resume_record};
@@ -13,31 +13,31 @@ use crate::world;
 /// Pauses a session's loop. The result: its record, or `None` without a live loop.
 ///
 /// A requested pause stays as it is; a pause after a failure becomes a requested one.
-pub fn pause(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(Record, Unnoted)>> {
+pub fn pause(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(Record, Noted)>> {
     let folder = loops.session(session)?;
     let Some(mut record) = folder.record()?.filter(|record| record.ledger.is_live()) else {
         return Ok(None);
     };
     if record.pause().is_none_or(Pause::ends_by_itself) {
         let pause = Pause { at: world::now(), by, ..Pause::default() };
-        let unnoted = pause_record(&folder, &mut record, pause)?;
-        return Ok(Some((record, unnoted)));
+        let noted = pause_record(&folder, &mut record, pause)?;
+        return Ok(Some((record, noted)));
     }
-    Ok(Some((record, None)))
+    Ok(Some((record, Ok(()))))
 }
 
 /// Ends the pause of a session's loop. The result: its record, or `None` without a pause.
 ///
 /// `by` is the place of the request, as in [`Pause`].
-pub fn resume(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(Record, Unnoted)>> {
+pub fn resume(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(Record, Noted)>> {
     let folder = loops.session(session)?;
     let Some(mut record) = folder.record()?.filter(|record| record.pause().is_some()) else {
         return Ok(None);
     };
     let asked = Pause { by, ..Pause::default() };
     record.marks.waited = false;
-    let unnoted = resume_record(&folder, &mut record, &asked.words())?;
-    Ok(Some((record, unnoted)))
+    let noted = resume_record(&folder, &mut record, &asked.words())?;
+    Ok(Some((record, noted)))
 }
 
 /// For a person, when a loop was paused.

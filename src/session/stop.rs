@@ -24,7 +24,7 @@ use crate::session::messages::shortfall::of_check;
 use crate::session::messages::task::title;
 use crate::session::record::path_of;
 use crate::session::{pause, pinned};
-use crate::store::closing::{EndNotice, close_record};
+use crate::store::closing::{EndNotice, save_and_note};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
 use crate::store::loops::{Checked, Record};
@@ -293,18 +293,11 @@ impl StopSession<'_> {
         // An arming that was broken off has closed the pin, and whoever cancels knows of it. Any other end was on its way.
         let is_told = *reason == TerminalReason::Cancelled || pin.armed_at < self.record.armed_at;
         let telling = if is_told { EndNotice::Done } else { EndNotice::AtNextStop };
-        close_record(&self.folder, &mut self.record, reason, words, telling)?;
+        self.record.end(reason.clone(), words, telling);
+        let _noted = save_and_note(&self.folder, &self.record, &self.record.end_entry())?;
         let line = format!("The loop of feature {about} has ended ({})", reason.name());
         let told = self.report_end()?;
         Ok(Some(told.unwrap_or_else(|| HookAnswer::silent().log(&line))))
-    }
-
-    /// Writes into the pin why the loop ended, before its record says so; a task has its end in the record alone.
-    pub fn end_pin(&self, reason: &TerminalReason, words: &str) -> io::Result<()> {
-        if self.record.kind == LoopKind::Task {
-            return Ok(());
-        }
-        self.context.loops.end_pin(&self.record, reason, words)
     }
 
     /// Takes in when the iteration before ended.
@@ -391,11 +384,8 @@ impl StopSession<'_> {
         if let StopKind::Feature(stop) = kind {
             notices.extend(stop.other_phase(&mut self.record, &self.standing));
         }
-        if let Verdict::End(reason) = &verdict {
-            self.end_pin(reason, &self.record.words)?;
-        }
-        self.folder.save(&self.record)?;
-        let noted = self.note(kind, contract, &seen, &verdict).and_then(|()| {
+        let entry = self.entry(kind, contract, &seen, &verdict);
+        let noted = save_and_note(&self.folder, &self.record, &entry)?.and_then(|()| {
             notices.iter().try_for_each(|notice| self.folder.note(&notice.entry(&self.record)))
         });
         let answer = match (&verdict, kind) {
@@ -457,13 +447,14 @@ impl StopSession<'_> {
         }
     }
 
-    fn note(
+    /// The journal's entry for the verdict.
+    fn entry(
         &self,
         kind: &StopKind,
         contract: &Contract,
         seen: &Observation,
         verdict: &Verdict,
-    ) -> io::Result<()> {
+    ) -> Entry {
         let entry = Entry {
             at: self.record.seen_at,
             event: JournalEvent::Stop,
@@ -483,7 +474,7 @@ impl StopSession<'_> {
             StopKind::Task => task::with_promise(entry, &self.record, contract, seen, verdict),
         };
         let is_end = matches!(verdict, Verdict::End(_));
-        self.folder.note(&if is_end { entry.with_sums(&self.record.ledger) } else { entry })
+        if is_end { entry.with_sums(&self.record.ledger) } else { entry }
     }
 
     /// Reports an end between two stops, once; `None` if it is reported.

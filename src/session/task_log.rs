@@ -20,7 +20,7 @@ use crate::feature::snapshot::limits_of;
 use crate::feature::state::{State, StateError};
 use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
-use crate::session::end::{LateNotice, end_feature};
+use crate::session::end::{EndedLoop, end_feature};
 use crate::session::{part, pinned};
 use crate::store::amend::amend;
 use crate::store::closing::EndNotice;
@@ -50,8 +50,8 @@ pub struct Books<'a> {
     feature: &'a Feature,
     session: Option<&'a str>,
     lock: Option<Lock>,
-    /// A notice to tell after the lock is released.
-    late: Option<LateNotice>,
+    /// A loop whose end is told after the lock is released.
+    ended: Option<EndedLoop>,
     /// The session with the loop, or the terminal: its journal gets the entries.
     owner: String,
     text: Vec<u8>,
@@ -127,8 +127,8 @@ impl<'a> Books<'a> {
         // An unreadable file is not overwritten: the stop reports it.
         let state = State::read_at_once(feature);
         let asked = part::asked(project, feature);
-        let (lock, late) = (Some(lock), None);
-        Ok(Self { project, feature, session, lock, late, owner, text, list, state, asked })
+        let (lock, ended) = (Some(lock), None);
+        Ok(Self { project, feature, session, lock, ended, owner, text, list, state, asked })
     }
 
     /// An error lists the open tasks if the id is unknown.
@@ -360,10 +360,9 @@ impl<'a> Books<'a> {
         let ended = ended.map_err(|error| {
             Refusal::unwritable(&self.project.root.join(".claude/ralph"), &error)
         })?;
-        Ok(ended.map(|ended| {
-            self.late = ended.late;
-            ended.reason
-        }))
+        let reason = ended.as_ref().and_then(|ended| ended.record.ledger.ended.clone());
+        self.ended = ended;
+        Ok(reason)
     }
 
     /// Changes the list on the disk. `false`: `change` found nothing to do.
@@ -452,8 +451,8 @@ impl<'a> Books<'a> {
 impl Drop for Books<'_> {
     fn drop(&mut self) {
         drop(self.lock.take());
-        if let Some(late) = self.late.take() {
-            late.tell();
+        if let Some(ended) = &self.ended {
+            ended.tell();
         }
     }
 }

@@ -27,7 +27,6 @@ use super::session::{Records, changed_at, record_path};
 use super::write::{
     Flush, LEFT_ALONE, is_private_folder, make_private_folder, remove_all_leftovers, write_private,
 };
-use crate::engine::TerminalReason;
 use crate::engine::fields::read_fields;
 use crate::engine::order::{places, sorted};
 use crate::system::files::real_path;
@@ -210,11 +209,6 @@ impl Loops {
     pub fn save_pin(&self, pin: &Pin) -> io::Result<()> {
         self.records.make();
         self.pins().update(PinKey::Feature(&pin.about), pin)
-    }
-
-    /// Writes why the loop of a record ended into the pin of its feature, before the record says so.
-    pub fn end_pin(&self, record: &Record, reason: &TerminalReason, words: &str) -> io::Result<()> {
-        self.pins().end(record, reason, words)
     }
 
     /// What the note in the project says of a live loop, for a session that finds no pin.
