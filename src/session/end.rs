@@ -15,6 +15,7 @@ use crate::store::closing::{EndNotice, Noted, save_and_note};
 use crate::store::loops::{Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::ArmedBy;
 use crate::store::pins::{Pin, PinState};
+use crate::store::undo::Undo;
 
 /// The time to wait for a stop under way: no stop holds the session's folder for longer.
 const CANCEL_PATIENCE: Duration = Duration::from_millis(2_500);
@@ -54,7 +55,9 @@ pub fn end_feature(
     let loops = Loops::of(&project.root);
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     let _lock = loops.lock()?;
-    let mut pin = loops.found_or_aside(&feature.name)?.unwrap_or_default();
+    let mut undo = Undo::default();
+    let pin = loops.pin_or_aside(&feature.name, &mut undo)?;
+    let mut pin = pin.or_else(|| loops.recorded(&feature.name)).unwrap_or_default();
     if pin.ended.is_some() {
         return Ok(None);
     }
@@ -70,6 +73,7 @@ pub fn end_feature(
     let words = words_of(&reason, standing.pin());
     let pin = pin.closed(reason.clone(), &words);
     loops.save_pin(&pin)?;
+    undo.keep();
     // From here on it has ended: the next stop of the session reads that in the pin.
     let owner = if is_session_id(&pin.session) { &pin.session } else { TERMINAL };
     let mut record = new_record(&pin, owner, &ArmedBy::Claim, None);

@@ -24,6 +24,7 @@ use super::pins::{Pin, PinKey, Pins, kept_in, marker, may_be_there};
 use super::private::state_home;
 use super::read::{self, below};
 use super::session::{Records, changed_at, record_path};
+use super::undo::Undo;
 use super::write::{
     Flush, LEFT_ALONE, is_private_folder, make_private_folder, remove_all_leftovers, write_private,
 };
@@ -174,12 +175,15 @@ impl Loops {
         records.find(is_its).map(|record| record.bare_pin())
     }
 
-    /// The same for somebody who ends the loop: a pin that cannot be read is moved aside.
-    pub fn found_or_aside(&self, feature: &str) -> io::Result<Option<Pin>> {
-        self.found(feature).or_else(|_| {
-            put_aside(&self.pins().path(PinKey::Feature(feature)))?;
-            self.found(feature)
-        })
+    /// The pin of a feature for somebody who writes another one: a broken file is moved aside. Any other error may pass.
+    pub fn pin_or_aside(&self, feature: &str, undo: &mut Undo) -> io::Result<Option<Pin>> {
+        match self.pin(feature) {
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                undo.put_aside(&self.pins().path(PinKey::Feature(feature)))?;
+                self.pin(feature)
+            }
+            found => found,
+        }
     }
 
     /// The pin of a loop that lives, `None` where none lives or none can be read.

@@ -1,6 +1,5 @@
 //! Arms the loop of a feature: state file, record, and the bond between feature and session.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -36,7 +35,7 @@ use crate::session::task_log::refused;
 use crate::session::{life, pinned};
 use crate::settings::{Chosen, table};
 use crate::store::journal::Entry;
-use crate::store::loops::{Asked, Loops, Record, VerifyCommands, put_aside};
+use crate::store::loops::{Asked, Loops, Record, VerifyCommands};
 use crate::store::names::{ArmedBy, JournalEvent, LoopKind};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins, SettingsThen};
 use crate::store::receipts::Receipts;
@@ -400,15 +399,7 @@ fn bind(
     state: &State,
     refused: &[String],
 ) -> Result<Option<String>, Refusal> {
-    let before = match arming.loops.pin(&feature.name) {
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-            let path = arming.loops.pins().path(PinKey::Feature(&feature.name));
-            let aside = put_aside(&path)?;
-            arming.undo.renamed(&path, &aside);
-            None
-        }
-        found => found?,
-    };
+    let before = arming.loops.pin_or_aside(&feature.name, &mut arming.undo)?;
     if before.is_none_or(|before| before.ended.is_some()) {
         // Older than the record: nobody has to hear of this end.
         let (session, armed_at) = (String::new(), WallTime::default());
