@@ -66,12 +66,6 @@ enum Look {
     RunChecks(Box<Pending>, Box<Record>, Box<Ticks>),
 }
 
-/// The outcome of a stop in a live loop.
-enum Judged {
-    Answer(HookAnswer),
-    RunChecks(Box<Pending>, Box<Ticks>),
-}
-
 /// Answers a stop: in the session's own loop, or in one without an owner.
 pub fn answer(context: &StopContext<'_>) -> io::Result<HookAnswer> {
     let session = &context.event.session;
@@ -169,15 +163,7 @@ fn look(
     if let Some(answer) = kept.map(|pin| stop.over(&pin)).transpose()?.flatten() {
         return Ok(Look::Answered(stop.leave(answer)));
     }
-    match stop.judge(snapshot, checks)? {
-        Judged::Answer(answer) => Ok(Look::Answered(stop.leave(answer))),
-        Judged::RunChecks(pending, ticks) => {
-            // Checks run without a lock: a cancel in the meantime counts.
-            let StopSession { folder, record, .. } = stop;
-            drop(folder);
-            Ok(Look::RunChecks(pending, Box::new(record), ticks))
-        }
-    }
+    stop.judge(snapshot, checks)
 }
 
 /// Runs the checks of this session's loop and returns their results, with what was observed before. The
@@ -246,15 +232,16 @@ fn run_checks(
 }
 
 impl StopSession<'_> {
+    /// Judges a stop in a live loop, and gives the session's folder back.
     fn judge(
-        &mut self,
+        mut self,
         snapshot: Option<FeatureSnapshot>,
         mut checks: Option<ChecksRun>,
-    ) -> io::Result<Judged> {
+    ) -> io::Result<Look> {
         let mut kind = StopKind::Task;
         if self.record.kind != LoopKind::Task {
-            match feature::enter(self, snapshot)? {
-                Entered::Answer(answer) => return Ok(Judged::Answer(answer)),
+            match feature::enter(&mut self, snapshot)? {
+                Entered::Answer(answer) => return Ok(Look::Answered(self.leave(answer))),
                 Entered::Feature(stop) => kind = StopKind::Feature(stop),
             }
         }
@@ -262,8 +249,8 @@ impl StopSession<'_> {
         resume_after_failure(&self.folder, &mut self.record)?;
         let before = self.record.clone();
         let (contract, seen) = match &mut kind {
-            StopKind::Feature(stop) => stop.observe(self, checks.as_mut())?,
-            StopKind::Task => task::observe(self),
+            StopKind::Feature(stop) => stop.observe(&mut self, checks.as_mut())?,
+            StopKind::Task => task::observe(&mut self),
         };
         match self.evaluate(&kind, &contract, seen, checks) {
             Evaluation::RunChecks(pending) => {
@@ -271,10 +258,13 @@ impl StopSession<'_> {
                     StopKind::Feature(stop) => stop.ticks,
                     StopKind::Task => Ticks::default(),
                 };
-                Ok(Judged::RunChecks(pending, Box::new(ticks)))
+                // Checks run without a lock: a cancel in the meantime counts.
+                drop(self.folder);
+                Ok(Look::RunChecks(pending, Box::new(self.record), Box::new(ticks)))
             }
             Evaluation::Decided(judgement) => {
-                self.keep(&kind, &contract, *judgement, &before).map(Judged::Answer)
+                let answer = self.keep(&kind, &contract, *judgement, &before)?;
+                Ok(Look::Answered(self.leave(answer)))
             }
         }
     }
