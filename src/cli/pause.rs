@@ -12,7 +12,7 @@ use crate::feature::project::printable;
 use crate::runner::requests::RunnerRequest;
 use crate::session::{pause, select};
 use crate::store::closing::not_noted;
-use crate::store::loops::Loops;
+use crate::store::loops::{Loops, Pause};
 use crate::world;
 
 /// Tells an agent that wants to pause its own run what to do instead.
@@ -57,8 +57,9 @@ pub fn run(steering: Steering, args: &SteerArgs) -> Result<ExitCode> {
     select::to_steer(&loops, !is_pause, Some(&session), None)?;
     let by = asked_from(&session);
     let (words, noted) = if is_pause {
-        let (record, noted) = pause::pause(&loops, &session, by)?
-            .context("the loop has ended already\n`spool status` says why")?;
+        let (record, noted) =
+            pause::pause(&loops, &session, Pause { at: world::now(), by, ..Pause::default() })?
+                .context("the loop has ended already\n`spool status` says why")?;
         (pause::paused(&record), noted)
     } else {
         let (record, noted) = pause::resume(&loops, &session, by)?

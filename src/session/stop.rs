@@ -29,7 +29,6 @@ use crate::store::journal::Entry;
 use crate::store::lock::Lock;
 use crate::store::loops::{Checked, Record};
 use crate::store::names::{EndName, JournalEvent, LoopKind, VerdictName};
-use crate::store::pausing::resume_after_failure;
 use crate::store::pins::{LoopLimits, Pin, PinnedEnd};
 use crate::text;
 use crate::world::{self, Deadline, FileTime, Stopwatch};
@@ -246,7 +245,7 @@ impl StopSession<'_> {
             }
         }
         self.begin();
-        resume_after_failure(&self.folder, &mut self.record)?;
+        pause::resume_after_failure(&self.folder, &mut self.record)?;
         let before = self.record.clone();
         let (contract, seen) = match &mut kind {
             StopKind::Feature(stop) => stop.observe(&mut self, checks.as_mut())?,
