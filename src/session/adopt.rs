@@ -17,7 +17,6 @@ use crate::session::arm::replace;
 use crate::session::arm::task::TASK_FILE;
 use crate::session::counted::as_counted;
 use crate::session::messages::task as messages;
-use crate::session::record::{length_of, path_of};
 use crate::session::select::live;
 use crate::session::{life, pinned};
 use crate::store::closing::{EndNotice, save_and_note};
@@ -200,13 +199,9 @@ fn prepare(
             return Err(io::Error::other(format!("`{}`: {problem}", from.display())));
         }
     }
-    let length = adopter.transcript.map_or(0, length_of);
-    let arriving = Record {
+    let mut arriving = Record {
         session: adopter.session.to_owned(),
-        transcript_from: length,
-        transcript_read: length,
         let_go: 0,
-        transcript: path_of(adopter.transcript),
         last_message: LastMessage::default(),
         adopted: Some(Adopted {
             from: record.session.clone(),
@@ -215,6 +210,7 @@ fn prepare(
         }),
         ..record.clone()
     };
+    arriving.begin_behind(adopter.transcript);
     new.save(&arriving)?;
     Ok(arriving)
 }

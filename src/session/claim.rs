@@ -10,7 +10,6 @@ use crate::evidence::task_list::TASKS;
 use crate::feature::project::Feature;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::HookAnswer;
-use crate::session::record::new_record;
 use crate::session::{life, pinned};
 use crate::store::closing::end_pin;
 use crate::store::journal::Entry;
@@ -169,7 +168,7 @@ fn fresh_record(
     // A session without an armed loop has said all of its transcript for this loop, unless it had a
     // loop before: then only what it says now is new.
     let said_before = earlier.and_then(|_| event.transcript_path());
-    let mut record = new_record(&Pin { about, list, ..pin }, &event.session, &by, said_before);
+    let mut record = Record::new(&Pin { about, list, ..pin }, &event.session, &by, said_before);
     if let Some(earlier) = earlier {
         record.transcript_read = earlier.transcript_read.min(record.transcript_from);
     }

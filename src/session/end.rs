@@ -10,7 +10,6 @@ use crate::feature::project::{Feature, Project};
 use crate::session::messages::feature::checks_at_end;
 use crate::session::notices;
 use crate::session::pinned;
-use crate::session::record::new_record;
 use crate::store::closing::{EndNotice, Noted, save_and_note};
 use crate::store::loops::{Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::ArmedBy;
@@ -76,7 +75,7 @@ pub fn end_feature(
     undo.keep();
     // From here on it has ended: the next stop of the session reads that in the pin.
     let owner = if is_session_id(&pin.session) { &pin.session } else { TERMINAL };
-    let mut record = new_record(&pin, owner, &ArmedBy::Claim, None);
+    let mut record = Record::new(&pin, owner, &ArmedBy::Claim, None);
     record.end(reason, &words, telling);
     let noted = end_record(&loops, &mut record);
     Ok(Some(EndedLoop { record, noted, loops, standing }))

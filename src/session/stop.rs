@@ -22,7 +22,6 @@ use crate::session::messages::ends;
 use crate::session::messages::landing::JOURNALED;
 use crate::session::messages::shortfall::of_check;
 use crate::session::messages::task::title;
-use crate::session::record::path_of;
 use crate::session::{pause, pinned};
 use crate::store::closing::{EndNotice, save_and_note};
 use crate::store::journal::Entry;
@@ -346,7 +345,7 @@ impl StopSession<'_> {
         pinned::may_end(root, &self.record, &self.standing, &verdict)?;
         self.record.seen_at = world::now();
         if let Some(path) = event.transcript_path() {
-            self.record.transcript = path_of(Some(path));
+            self.record.transcript = path.to_str().unwrap_or_default().to_owned();
         }
         self.record.ledger = ledger;
         let mut not_kept = None;

@@ -29,7 +29,6 @@ use crate::session::arguments::asked_tasks::Selection;
 use crate::session::arguments::feature::FeatureRequest;
 use crate::session::messages::person;
 use crate::session::proof::{judge_of, list_of};
-use crate::session::record::new_record;
 use crate::session::select::drives;
 use crate::session::task_log::refused;
 use crate::session::{life, pinned};
@@ -423,7 +422,7 @@ fn bind(
         arming.replace(&own)?;
     }
     let Armer { session, transcript, .. } = arming.armer;
-    let mut record = new_record(pin, session.unwrap_or_default(), arming.by, transcript);
+    let mut record = Record::new(pin, session.unwrap_or_default(), arming.by, transcript);
     record.had_list = true;
     record.asked.clone_from(&pin.asked);
     // The work at the start: the first stop can tell what has changed.
