@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use super::context::{Where, own_session};
 use super::steered::{Answer, Steered};
@@ -45,10 +45,9 @@ pub fn run(args: &BlockArgs) -> Result<ExitCode> {
         record
     } else {
         let record = to_block(&loops, session.as_deref())?;
-        let telling = EndNotice::AtNextStop;
-        if end_task(&loops, &record.session, Demand::Blocked(need), telling)?.is_none() {
-            bail!("the loop has ended already\n`spool status` says why");
-        }
+        end_task(&loops, &record.session, &Demand::Blocked(need), EndNotice::AtNextStop)?
+            .context("the loop has ended already\n`spool status` says why")?
+            .tell();
         record
     };
     args.answer.say(

@@ -12,7 +12,7 @@ use crate::feature::project::printable;
 use crate::runner::requests::RunnerRequest;
 use crate::session::{pause, select};
 use crate::store::closing::not_noted;
-use crate::store::loops::Loops;
+use crate::store::loops::{Loops, Pause};
 use crate::world;
 
 /// Tells an agent that wants to pause its own run what to do instead.
@@ -56,14 +56,15 @@ pub fn run(steering: Steering, args: &SteerArgs) -> Result<ExitCode> {
     let loops = Loops::of(&project.root);
     select::to_steer(&loops, !is_pause, Some(&session), None)?;
     let by = asked_from(&session);
-    let (words, unnoted) = if is_pause {
-        let (record, unnoted) = pause::pause(&loops, &session, by)?
-            .context("the loop has ended already\n`spool status` says why")?;
-        (pause::paused(&record), unnoted)
+    let (words, noted) = if is_pause {
+        let (record, noted) =
+            pause::pause(&loops, &session, Pause { at: world::now(), by, ..Pause::default() })?
+                .context("the loop has ended already\n`spool status` says why")?;
+        (pause::paused(&record), noted)
     } else {
-        let (record, unnoted) = pause::resume(&loops, &session, by)?
+        let (record, noted) = pause::resume(&loops, &session, by)?
             .context("the loop is not paused any more\n`spool status` shows its state")?;
-        (pause::resumed(&record), unnoted)
+        (pause::resumed(&record), noted)
     };
-    args.answer.say(&(words + &not_noted(unnoted)), &Steered::Session(&project, &session))
+    args.answer.say(&(words + &not_noted(noted)), &Steered::Session(&project, &session))
 }

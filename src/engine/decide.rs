@@ -8,7 +8,7 @@ use super::converge;
 use super::fingerprint::Hasher;
 use super::ledger::Ledger;
 use super::observation::{
-    CheckResult, Demand, Difference, Observation, UnchangedFiles, Waiting, Work,
+    Attempt, CheckResult, Demand, Difference, Observation, UnchangedFiles, Waiting, Work,
 };
 use super::promise::Promise;
 use super::review::{self, SAME_FAILURE};
@@ -124,7 +124,7 @@ pub(super) fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -
     let after = count(ledger, seen);
     let mut after = count_failure(ledger, after, seen);
     if let Some(demand) = &seen.demand {
-        return end(after, demanded(demand));
+        return end(after, ended_by(demand));
     }
     // The agent was shown once how to recover; the same bytes again end the loop.
     if after.unreadable.is_some() && after.unreadable == ledger.unreadable {
@@ -347,7 +347,8 @@ fn failure_of(results: &[CheckResult]) -> Option<u64> {
     Some(hash.finish())
 }
 
-fn demanded(demand: &Demand) -> TerminalReason {
+/// Why a loop ends that somebody ends.
+pub fn ended_by(demand: &Demand) -> TerminalReason {
     match demand {
         Demand::Blocked(need) => {
             TerminalReason::Blocked { need: need.clone(), by: Obstacle::Other }
@@ -355,6 +356,9 @@ fn demanded(demand: &Demand) -> TerminalReason {
         Demand::Cancelled => TerminalReason::Cancelled,
         Demand::Stopped => TerminalReason::Stopped,
         Demand::HarnessFailed(why) => TerminalReason::HarnessFailed { why: why.clone() },
+        Demand::TaskFailed(Attempt { task, used, limit }) => {
+            TerminalReason::TaskFailed { task: task.clone(), used: *used, limit: *limit }
+        }
     }
 }
 
@@ -498,11 +502,7 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
     if let Some(attempt) = &seen.attempt
         && attempt.used > attempt.limit
     {
-        return Some(TerminalReason::TaskFailed {
-            task: attempt.task.clone(),
-            used: attempt.used,
-            limit: attempt.limit,
-        });
+        return Some(ended_by(&Demand::TaskFailed(attempt.clone())));
     }
     if let Some(reason) = limit_is_up(contract, after, seen.elapsed_seconds) {
         return Some(reason);

@@ -10,7 +10,7 @@ use super::decide::{
 };
 use super::ledger::Ledger;
 use super::observation::{CheckResult, Demand, FinishedPart, Observation, UnchangedFiles, Waiting};
-use super::verdict::{TerminalReason, Verdict};
+use super::verdict::Verdict;
 
 #[derive(Clone, Debug)]
 pub enum Evaluation {
@@ -71,11 +71,6 @@ pub fn evaluate(
         return Evaluation::RunChecks(Box::new(Pending { checks, continues: true, seen }));
     }
     Evaluation::Decided(Box::new(judgement))
-}
-
-/// Why an observation outside of an iteration ends a loop.
-pub fn ends(ledger: &Ledger, seen: &Observation) -> Option<TerminalReason> {
-    decide(&Contract::default(), ledger, seen).ledger.ended
 }
 
 fn judged(contract: &Contract, ledger: &Ledger, seen: Observation) -> Judgement {
@@ -157,7 +152,7 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Fingerprint, Shortfall, Work};
+    use crate::engine::{Fingerprint, Shortfall, TerminalReason, Work};
 
     fn check(run: &str) -> Check {
         Check { run: run.to_owned(), limit_seconds: 1, ..Check::default() }

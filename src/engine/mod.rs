@@ -38,10 +38,10 @@ pub use aside::AsideKind;
 pub use contract::{Check, Contract, Guardrails, REVIEW, ReviewWhen, WithoutWork};
 pub use converge::Converging;
 pub use decide::{
-    MOST_DENIED, UNSEEN, budget_is_up, change_is_a_link, change_is_gone, is_last_idle_stop,
-    limit_is_up, project_is_gone, some_denied, time_is_up, waits_too_long,
+    MOST_DENIED, UNSEEN, budget_is_up, change_is_a_link, change_is_gone, ended_by,
+    is_last_idle_stop, limit_is_up, project_is_gone, some_denied, time_is_up, waits_too_long,
 };
-pub use evaluate::{Evaluation, Judgement, Pending, ends, evaluate};
+pub use evaluate::{Evaluation, Judgement, Pending, evaluate};
 pub use fallback::{AgentRest, Lineup, NextAgent, OVERLOAD_REST, OVERLOADS, RestCause, RunSign};
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of, hash_of_long};
 pub use landing::{NearLimit, near_limit};

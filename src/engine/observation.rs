@@ -279,4 +279,6 @@ pub enum Demand {
     Stopped,
     /// The agent program could not be run.
     HarnessFailed(String),
+    /// The attempts of a task are used up.
+    TaskFailed(Attempt),
 }

@@ -8,8 +8,7 @@ use crate::hosts::{HookAnswer, HookEvent};
 use crate::session::messages::task::title;
 use crate::session::{self, pause, pinned};
 use crate::store::loops::{Loops, Pause};
-use crate::store::names::{JournalEvent, PausedBy};
-use crate::store::pausing::pause_record;
+use crate::store::names::PausedBy;
 use crate::world;
 
 /// A line about the pause; silence without a live loop.
@@ -28,20 +27,15 @@ pub fn answer(event: &HookEvent, class: &str) -> HookAnswer {
 }
 
 fn pause_after(loops: &Loops, session: &str, error: &str) -> io::Result<HookAnswer> {
-    let folder = loops.session(session)?;
-    let Some(mut record) = folder.record()?.filter(|record| record.ledger.is_live()) else {
-        return Ok(HookAnswer::silent());
-    };
     let (at, error) = (world::now(), error.to_owned());
     let pause = Pause { at, by: PausedBy::Failure, error, notified: true, ..Pause::default() };
-    if record.pause().is_some_and(|earlier| !earlier.ends_by_itself()) {
-        // A person's pause is that person's to end: the failure is noted, and changes nothing.
-        let words = format!("{}; the loop is paused anyway", pause.words());
-        folder.note(&record.entry(JournalEvent::Failure, &words))?;
+    let Some((record, noted)) = pause::pause(loops, session, pause)? else {
         return Ok(HookAnswer::silent());
+    };
+    if record.pause().is_some_and(|pause| !pause.ends_by_itself()) {
+        // A person's pause is that person's to end.
+        return noted.map(|()| HookAnswer::silent());
     }
-    pause_record(&folder, &mut record, pause)?;
-    drop(folder);
     let message = pause::told(&record).unwrap_or_default();
     let answer = HookAnswer::notify(&message).log(&message);
     let answer = answer.alert(&record.about, "failure", &message);

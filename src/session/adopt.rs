@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-use crate::engine::{Demand, Observation, TerminalReason, ends};
+use crate::engine::{Demand, ended_by};
 use crate::feature::project::{Project, printable};
 use crate::feature::settings::Settings;
 use crate::refusal::Refusal;
@@ -17,10 +17,9 @@ use crate::session::arm::replace;
 use crate::session::arm::task::TASK_FILE;
 use crate::session::counted::as_counted;
 use crate::session::messages::task as messages;
-use crate::session::record::{length_of, path_of};
 use crate::session::select::live;
 use crate::session::{life, pinned};
-use crate::store::closing::end_entry;
+use crate::store::closing::{EndNotice, save_and_note};
 use crate::store::journal::Entry;
 use crate::store::loops::{Adopted, LastMessage, Loops, Record, Session};
 use crate::store::names::{JournalEvent, LoopKind};
@@ -200,13 +199,9 @@ fn prepare(
             return Err(io::Error::other(format!("`{}`: {problem}", from.display())));
         }
     }
-    let length = adopter.transcript.map_or(0, length_of);
-    let arriving = Record {
+    let mut arriving = Record {
         session: adopter.session.to_owned(),
-        transcript_from: length,
-        transcript_read: length,
         let_go: 0,
-        transcript: path_of(adopter.transcript),
         last_message: LastMessage::default(),
         adopted: Some(Adopted {
             from: record.session.clone(),
@@ -215,16 +210,15 @@ fn prepare(
         }),
         ..record.clone()
     };
+    arriving.begin_behind(adopter.transcript);
     new.save(&arriving)?;
     Ok(arriving)
 }
 
 /// The record of the session that has lost the loop to this one.
 fn left_for(to: &str, mut left: Record) -> Record {
-    let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
-    left.ledger.ended = ends(&left.ledger, &seen);
-    left.words = format!("session {to} took it over");
-    left.unnotified = true;
+    let words = format!("session {to} took it over");
+    left.end(ended_by(&Demand::Stopped), &words, EndNotice::AtNextStop);
     to.clone_into(&mut left.moved_to);
     left
 }
@@ -237,12 +231,11 @@ fn tidy(
     arrived: &Record,
     replaced: Option<Entry>,
 ) -> io::Result<()> {
-    old.save(left)?;
-    let reason = left.ledger.ended.clone().unwrap_or(TerminalReason::Stopped);
+    let noted = save_and_note(old, left, &left.end_entry())?;
     if let Some(replaced) = replaced {
         new.note(&replaced)?;
     }
-    old.note(&end_entry(&left.about, left.ledger.iterations, &reason, &left.words))?;
+    noted?;
     let words = format!("taken over from session {}, where its journal began", left.session);
     new.note(&arrived.entry(JournalEvent::Adopted, &words))
 }

@@ -1,14 +1,15 @@
 //! Canceling: disarm first, then remove the state file. Progress notes and journal stay (spec 003, US-4).
 
+use std::fmt::Write;
 use std::fs;
 use std::time::Duration;
 
-use crate::engine::{Demand, Observation};
+use crate::engine::Demand;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
-use crate::session::end::{end_feature, end_task};
+use crate::session::end::{EndedLoop, end_feature, end_task};
 use crate::session::messages::person;
 use crate::session::pinned;
 use crate::session::task_log::refused;
@@ -81,13 +82,13 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
 
 /// Ends a session's ralph loop. The result: the text for the person, or `None` without a live loop.
 pub fn cancel_task(loops: &Loops, session: &str) -> Result<Option<String>, Refusal> {
-    let ended = end_task(loops, session, Demand::Cancelled, EndNotice::Done)
+    let ended = end_task(loops, session, &Demand::Cancelled, EndNotice::Done)
         .map_err(|error| Refusal::NotEnded(error.to_string()))?;
-    Ok(ended.map(|(record, unnoted)| {
+    Ok(ended.map(|EndedLoop { record, noted, .. }| {
         let calls = counted(record.ledger.tool_calls, "tool call");
         person::ended(&record, "ended (cancelled)", [&calls, ""], "")
             + "\nThe journal stays: `spool log`."
-            + &not_noted(unnoted)
+            + &not_noted(noted)
     }))
 }
 
@@ -107,8 +108,7 @@ pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledF
     }
     // A program that writes the task log finishes first; one that hangs delays no cancel.
     let _books = loops.feature_lock(&feature.name, &feature.folder, PATIENCE).ok();
-    let cancelled = Observation { demand: Some(Demand::Cancelled), ..Observation::default() };
-    let ended = end_feature(project, feature, None, &cancelled, EndNotice::Done)
+    let ended = end_feature(project, feature, None, &Demand::Cancelled, EndNotice::Done)
         .map_err(|error| Refusal::NotEnded(error.to_string()))?;
     let mut cleanup = match fs::remove_file(feature.folder.join(STATE)).map_err(Problem::from) {
         Ok(()) => format!("Removed {STATE}; kept {PROGRESS} and the journal (`spool log`)."),
@@ -118,9 +118,8 @@ pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledF
             feature.folder.join(STATE).display()
         ),
     };
-    if let Some(unnoted) = ended.as_ref().and_then(|ended| ended.unnoted.as_deref()) {
-        cleanup.push_str(" The end is not in the journal: ");
-        cleanup.push_str(unnoted);
+    if let Some(EndedLoop { noted: Err(error), .. }) = &ended {
+        let _ = write!(cleanup, " The end is not in the journal: {error}");
     }
     let summary = before.unwrap_or_else(|| format!("Feature: {}", feature.name));
     // Read again: whoever had it may have ended it in the meantime.

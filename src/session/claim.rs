@@ -10,8 +10,8 @@ use crate::evidence::task_list::TASKS;
 use crate::feature::project::Feature;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::HookAnswer;
-use crate::session::record::new_record;
 use crate::session::{life, pinned};
+use crate::store::closing::end_pin;
 use crate::store::journal::Entry;
 use crate::store::loops::{Loops, Record};
 use crate::store::names::{ArmedBy, JournalEvent};
@@ -112,10 +112,10 @@ fn is_untold(pin: &Pin, earlier: Option<&Record>, session: &str) -> bool {
 /// Notes that a session stopped beside the loop of another one, for a person who wonders why; or that its own loop has ended,
 /// where a full disk had no room for that. No stop waits for a note, or fails without it.
 fn note_allowed(loops: &Loops, pin: &Pin, earlier: Option<&Record>, session: &str) {
-    let ended = earlier.and_then(|record| Some((record, record.ledger.ended.as_ref()?)));
+    let ended = earlier.filter(|record| !record.ledger.is_live());
     let _noted = match ended.filter(|_| pin.session == session) {
         _ if pin.ended.is_some() => Ok(()),
-        Some((record, reason)) => loops.end_pin(record, reason, &record.words),
+        Some(record) => end_pin(&loops.pins(), record),
         None => loops.note_let_go(session, &pin.about, &pin.session),
     };
 }
@@ -168,7 +168,7 @@ fn fresh_record(
     // A session without an armed loop has said all of its transcript for this loop, unless it had a
     // loop before: then only what it says now is new.
     let said_before = earlier.and_then(|_| event.transcript_path());
-    let mut record = new_record(&Pin { about, list, ..pin }, &event.session, &by, said_before);
+    let mut record = Record::new(&Pin { about, list, ..pin }, &event.session, &by, said_before);
     if let Some(earlier) = earlier {
         record.transcript_read = earlier.transcript_read.min(record.transcript_from);
     }

@@ -11,7 +11,7 @@ use super::notices::{self, Notice};
 use super::observe::feature::{self as observe, add_seen, hooks_due, wait_for_transcript};
 use crate::engine::{
     Check, CheckResult, Contract, Demand, FinishedPart, Observation, Shortfall, TerminalReason,
-    Verdict, ends,
+    Verdict, ended_by,
 };
 use crate::evidence::commits;
 use crate::evidence::contents::{Contents, KeptContents};
@@ -29,7 +29,7 @@ use crate::session::messages::{ends, feature as messages};
 use crate::session::pinned;
 use crate::session::proof::judge_of;
 use crate::session::task_log::receipts_of;
-use crate::store::closing::{EndNotice, close_record};
+use crate::store::closing::{EndNotice, save_and_note};
 use crate::store::loops::{Loops, Record};
 use crate::store::pins::PinState;
 use crate::store::receipts::{Receipt, Receipts, Witness};
@@ -469,11 +469,8 @@ impl StopSession<'_> {
 
     /// Ends the loop for a reason that lies outside the work; only the log says so.
     pub fn close(&mut self, demand: &Demand, line: &str) -> io::Result<HookAnswer> {
-        let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
-        if let Some(reason) = ends(&self.record.ledger, &seen) {
-            self.end_pin(&reason, line)?;
-            close_record(&self.folder, &mut self.record, &reason, line, EndNotice::Done)?;
-        }
+        self.record.end(ended_by(demand), line, EndNotice::Done);
+        let _noted = save_and_note(&self.folder, &self.record, &self.record.end_entry())?;
         Ok(HookAnswer::silent().log(line))
     }
 }

@@ -11,6 +11,8 @@ use crate::store::loops::{Loops, Record};
 use crate::system::processes;
 use crate::world;
 
+/// A live loop that is silent for longer counts as left behind.
+const SILENT: Duration = Duration::from_hours(1);
 /// The silence after which a session counts as gone: a line that was just written may still be on its way.
 const QUIET: Duration = Duration::from_secs(4);
 
@@ -77,7 +79,9 @@ impl SessionLife {
     /// The loop is left behind: it lives, no person has paused it, and its session is gone or has been silent for an
     /// hour.
     pub fn leaves_behind(&self, record: &Record) -> bool {
-        record.is_orphaned() || (record.may_be_left_behind() && *self == Self::Gone)
+        let is_kept = record.pause().is_some_and(|pause| !pause.ends_by_itself());
+        let has_left = *self == Self::Gone || record.silent_for() > SILENT;
+        record.ledger.is_live() && !is_kept && has_left
     }
 }
 

@@ -18,7 +18,6 @@ pub(crate) mod part;
 pub(crate) mod pause;
 pub(crate) mod pinned;
 pub(crate) mod proof;
-pub(crate) mod record;
 #[cfg(feature = "cli")]
 pub(crate) mod report;
 pub(crate) mod select;

@@ -10,7 +10,7 @@ use crate::feature::snapshot::armed_list;
 use crate::refusal::Refusal;
 use crate::session::pinned;
 use crate::store::loops::{Asked, Loops, PATIENCE};
-use crate::store::pins::{PinKey, Pins};
+use crate::store::pins::{Pin, PinKey, Pins};
 
 /// What was asked of the feature's live loop besides the feature.
 pub fn asked(project: &Project, feature: &Feature) -> Option<Asked> {
@@ -43,7 +43,10 @@ pub fn join(project: &Project, feature: &Feature, id: &str, after: &str) -> Resu
     let (root, loops) = (&project.root, Loops::of(&project.root));
     if let Some(pin) = pinned::standing_of_feature(root, &feature.name).pin() {
         let (pins, whose) = (Pins::of(root)?, PinKey::Feature(&feature.name));
-        let written = pins.change(whose, pin.armed_at, |pin| pin.asked = asked);
+        let armed_at = pin.armed_at;
+        let written = pins.change(whose, |pin| {
+            Some(Pin { asked, ..pin.filter(|pin| pin.armed_at == armed_at)? })
+        });
         return written.map_err(|error| cannot_join(after, &pins.path(whose), &error));
     }
     let session = loops.live_pin(&feature.name).map(|pin| pin.session).unwrap_or_default();

@@ -4,40 +4,60 @@ use std::io;
 
 use crate::feature::project::printable;
 use crate::session::messages::person;
-use crate::store::closing::Unnoted;
-use crate::store::loops::{Loops, Pause, Record};
-use crate::store::names::{LoopKind, PausedBy};
-use crate::store::pausing::{pause_record, resume_record};
-use crate::world;
+use crate::store::closing::{Noted, save_and_note};
+use crate::store::loops::{Loops, Pause, Record, Session};
+use crate::store::names::{JournalEvent, LoopKind, PausedBy};
 
 /// Pauses a session's loop. The result: its record, or `None` without a live loop.
 ///
 /// A requested pause stays as it is; a pause after a failure becomes a requested one.
-pub fn pause(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(Record, Unnoted)>> {
+pub fn pause(loops: &Loops, session: &str, pause: Pause) -> io::Result<Option<(Record, Noted)>> {
     let folder = loops.session(session)?;
     let Some(mut record) = folder.record()?.filter(|record| record.ledger.is_live()) else {
         return Ok(None);
     };
-    if record.pause().is_none_or(Pause::ends_by_itself) {
-        let pause = Pause { at: world::now(), by, ..Pause::default() };
-        let unnoted = pause_record(&folder, &mut record, pause)?;
-        return Ok(Some((record, unnoted)));
-    }
-    Ok(Some((record, None)))
+    let (by_itself, words) = (pause.ends_by_itself(), pause.words());
+    let noted = if record.pause().is_none_or(Pause::ends_by_itself) {
+        let next = "; the next prompt in this session continues the loop";
+        let words = if by_itself { words + next } else { words };
+        record.paused = Some(pause);
+        save_and_note(&folder, &record, &record.entry(JournalEvent::Paused, &words))?
+    } else if by_itself {
+        // The failure changes nothing, and is noted.
+        let words = words + "; the loop is paused anyway";
+        folder.note(&record.entry(JournalEvent::Failure, &words))
+    } else {
+        Ok(())
+    };
+    Ok(Some((record, noted)))
 }
 
 /// Ends the pause of a session's loop. The result: its record, or `None` without a pause.
 ///
 /// `by` is the place of the request, as in [`Pause`].
-pub fn resume(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(Record, Unnoted)>> {
+pub fn resume(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(Record, Noted)>> {
     let folder = loops.session(session)?;
     let Some(mut record) = folder.record()?.filter(|record| record.pause().is_some()) else {
         return Ok(None);
     };
-    let asked = Pause { by, ..Pause::default() };
     record.marks.waited = false;
-    let unnoted = resume_record(&folder, &mut record, &asked.words())?;
-    Ok(Some((record, unnoted)))
+    let asked = Pause { by, ..Pause::default() };
+    let noted = end(&folder, &mut record, &asked.words())?;
+    Ok(Some((record, noted)))
+}
+
+/// At a stop, ends a pause that a failure began: an agent that wants to end its turn has had a new one.
+pub fn resume_after_failure(folder: &Session, record: &mut Record) -> io::Result<()> {
+    if record.pause().is_some_and(Pause::ends_by_itself) {
+        // A broken journal is reported with the verdict of this stop, which comes next.
+        let _noted = end(folder, record, "a new turn has come to its end")?;
+    }
+    Ok(())
+}
+
+fn end(folder: &Session, record: &mut Record, words: &str) -> io::Result<Noted> {
+    record.paused = None;
+    save_and_note(folder, record, &record.entry(JournalEvent::Resumed, words))
 }
 
 /// For a person, when a loop was paused.

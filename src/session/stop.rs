@@ -22,14 +22,12 @@ use crate::session::messages::ends;
 use crate::session::messages::landing::JOURNALED;
 use crate::session::messages::shortfall::of_check;
 use crate::session::messages::task::title;
-use crate::session::record::path_of;
 use crate::session::{pause, pinned};
-use crate::store::closing::{EndNotice, close_record};
+use crate::store::closing::{EndNotice, save_and_note};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
 use crate::store::loops::{Checked, Record};
 use crate::store::names::{EndName, JournalEvent, LoopKind, VerdictName};
-use crate::store::pausing::resume_after_failure;
 use crate::store::pins::{LoopLimits, Pin, PinnedEnd};
 use crate::text;
 use crate::world::{self, Deadline, FileTime, Stopwatch};
@@ -64,12 +62,6 @@ enum Look {
     Answered(HookAnswer),
     /// Checks must run first: the lock is released, and this is the loop as it was.
     RunChecks(Box<Pending>, Box<Record>, Box<Ticks>),
-}
-
-/// The outcome of a stop in a live loop.
-enum Judged {
-    Answer(HookAnswer),
-    RunChecks(Box<Pending>, Box<Ticks>),
 }
 
 /// Answers a stop: in the session's own loop, or in one without an owner.
@@ -169,15 +161,7 @@ fn look(
     if let Some(answer) = kept.map(|pin| stop.over(&pin)).transpose()?.flatten() {
         return Ok(Look::Answered(stop.leave(answer)));
     }
-    match stop.judge(snapshot, checks)? {
-        Judged::Answer(answer) => Ok(Look::Answered(stop.leave(answer))),
-        Judged::RunChecks(pending, ticks) => {
-            // Checks run without a lock: a cancel in the meantime counts.
-            let StopSession { folder, record, .. } = stop;
-            drop(folder);
-            Ok(Look::RunChecks(pending, Box::new(record), ticks))
-        }
-    }
+    stop.judge(snapshot, checks)
 }
 
 /// Runs the checks of this session's loop and returns their results, with what was observed before. The
@@ -246,24 +230,25 @@ fn run_checks(
 }
 
 impl StopSession<'_> {
+    /// Judges a stop in a live loop, and gives the session's folder back.
     fn judge(
-        &mut self,
+        mut self,
         snapshot: Option<FeatureSnapshot>,
         mut checks: Option<ChecksRun>,
-    ) -> io::Result<Judged> {
+    ) -> io::Result<Look> {
         let mut kind = StopKind::Task;
         if self.record.kind != LoopKind::Task {
-            match feature::enter(self, snapshot)? {
-                Entered::Answer(answer) => return Ok(Judged::Answer(answer)),
+            match feature::enter(&mut self, snapshot)? {
+                Entered::Answer(answer) => return Ok(Look::Answered(self.leave(answer))),
                 Entered::Feature(stop) => kind = StopKind::Feature(stop),
             }
         }
         self.begin();
-        resume_after_failure(&self.folder, &mut self.record)?;
+        pause::resume_after_failure(&self.folder, &mut self.record)?;
         let before = self.record.clone();
         let (contract, seen) = match &mut kind {
-            StopKind::Feature(stop) => stop.observe(self, checks.as_mut())?,
-            StopKind::Task => task::observe(self),
+            StopKind::Feature(stop) => stop.observe(&mut self, checks.as_mut())?,
+            StopKind::Task => task::observe(&mut self),
         };
         match self.evaluate(&kind, &contract, seen, checks) {
             Evaluation::RunChecks(pending) => {
@@ -271,10 +256,13 @@ impl StopSession<'_> {
                     StopKind::Feature(stop) => stop.ticks,
                     StopKind::Task => Ticks::default(),
                 };
-                Ok(Judged::RunChecks(pending, Box::new(ticks)))
+                // Checks run without a lock: a cancel in the meantime counts.
+                drop(self.folder);
+                Ok(Look::RunChecks(pending, Box::new(self.record), Box::new(ticks)))
             }
             Evaluation::Decided(judgement) => {
-                self.keep(&kind, &contract, *judgement, &before).map(Judged::Answer)
+                let answer = self.keep(&kind, &contract, *judgement, &before)?;
+                Ok(Look::Answered(self.leave(answer)))
             }
         }
     }
@@ -293,18 +281,11 @@ impl StopSession<'_> {
         // An arming that was broken off has closed the pin, and whoever cancels knows of it. Any other end was on its way.
         let is_told = *reason == TerminalReason::Cancelled || pin.armed_at < self.record.armed_at;
         let telling = if is_told { EndNotice::Done } else { EndNotice::AtNextStop };
-        close_record(&self.folder, &mut self.record, reason, words, telling)?;
+        self.record.end(reason.clone(), words, telling);
+        let _noted = save_and_note(&self.folder, &self.record, &self.record.end_entry())?;
         let line = format!("The loop of feature {about} has ended ({})", reason.name());
         let told = self.report_end()?;
         Ok(Some(told.unwrap_or_else(|| HookAnswer::silent().log(&line))))
-    }
-
-    /// Writes into the pin why the loop ended, before its record says so; a task has its end in the record alone.
-    pub fn end_pin(&self, reason: &TerminalReason, words: &str) -> io::Result<()> {
-        if self.record.kind == LoopKind::Task {
-            return Ok(());
-        }
-        self.context.loops.end_pin(&self.record, reason, words)
     }
 
     /// Takes in when the iteration before ended.
@@ -364,7 +345,7 @@ impl StopSession<'_> {
         pinned::may_end(root, &self.record, &self.standing, &verdict)?;
         self.record.seen_at = world::now();
         if let Some(path) = event.transcript_path() {
-            self.record.transcript = path_of(Some(path));
+            self.record.transcript = path.to_str().unwrap_or_default().to_owned();
         }
         self.record.ledger = ledger;
         let mut not_kept = None;
@@ -391,11 +372,8 @@ impl StopSession<'_> {
         if let StopKind::Feature(stop) = kind {
             notices.extend(stop.other_phase(&mut self.record, &self.standing));
         }
-        if let Verdict::End(reason) = &verdict {
-            self.end_pin(reason, &self.record.words)?;
-        }
-        self.folder.save(&self.record)?;
-        let noted = self.note(kind, contract, &seen, &verdict).and_then(|()| {
+        let entry = self.entry(kind, contract, &seen, &verdict);
+        let noted = save_and_note(&self.folder, &self.record, &entry)?.and_then(|()| {
             notices.iter().try_for_each(|notice| self.folder.note(&notice.entry(&self.record)))
         });
         let answer = match (&verdict, kind) {
@@ -457,13 +435,14 @@ impl StopSession<'_> {
         }
     }
 
-    fn note(
+    /// The journal's entry for the verdict.
+    fn entry(
         &self,
         kind: &StopKind,
         contract: &Contract,
         seen: &Observation,
         verdict: &Verdict,
-    ) -> io::Result<()> {
+    ) -> Entry {
         let entry = Entry {
             at: self.record.seen_at,
             event: JournalEvent::Stop,
@@ -483,7 +462,7 @@ impl StopSession<'_> {
             StopKind::Task => task::with_promise(entry, &self.record, contract, seen, verdict),
         };
         let is_end = matches!(verdict, Verdict::End(_));
-        self.folder.note(&if is_end { entry.with_sums(&self.record.ledger) } else { entry })
+        if is_end { entry.with_sums(&self.record.ledger) } else { entry }
     }
 
     /// Reports an end between two stops, once; `None` if it is reported.

@@ -13,14 +13,14 @@ use std::time::Duration;
 
 use crate::engine::edit::{Grown, add_after, repair_after, tick};
 use crate::engine::tasks::{Task, TaskList};
-use crate::engine::{Attempt, Demand, Observation, TerminalReason, Work};
+use crate::engine::{Attempt, Demand, TerminalReason};
 use crate::evidence::task_list::{self, TASKS};
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::limits_of;
 use crate::feature::state::{State, StateError};
 use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
-use crate::session::end::{LateNotice, end_feature};
+use crate::session::end::{EndedLoop, end_feature};
 use crate::session::{part, pinned};
 use crate::store::amend::amend;
 use crate::store::closing::EndNotice;
@@ -47,11 +47,12 @@ const MOST_NOTES: u64 = 16 << 20;
 /// A feature's books, locked until they are dropped.
 pub struct Books<'a> {
     project: &'a Project,
+    loops: Loops,
     feature: &'a Feature,
     session: Option<&'a str>,
     lock: Option<Lock>,
-    /// A notice to tell after the lock is released.
-    late: Option<LateNotice>,
+    /// A loop whose end is told after the lock is released.
+    ended: Option<EndedLoop>,
     /// The session with the loop, or the terminal: its journal gets the entries.
     owner: String,
     text: Vec<u8>,
@@ -127,8 +128,8 @@ impl<'a> Books<'a> {
         // An unreadable file is not overwritten: the stop reports it.
         let state = State::read_at_once(feature);
         let asked = part::asked(project, feature);
-        let (lock, late) = (Some(lock), None);
-        Ok(Self { project, feature, session, lock, late, owner, text, list, state, asked })
+        let (lock, ended) = (Some(lock), None);
+        Ok(Self { project, loops, feature, session, lock, ended, owner, text, list, state, asked })
     }
 
     /// An error lists the open tasks if the id is unknown.
@@ -161,8 +162,7 @@ impl<'a> Books<'a> {
             Some(used) => Some(record.attempts.insert(task.to_owned(), used)),
             None => Some(record.attempts.remove(task)),
         });
-        let folder = self.project.root.join(".claude/ralph");
-        counted.map(|_| ()).map_err(|error| Refusal::unwritable(&folder, &error))
+        counted.map(|_| ()).map_err(|error| Refusal::unwritable(self.loops.folder(), &error))
     }
 
     /// Changes the record of the feature's session, and saves it if `change` has a result.
@@ -171,7 +171,7 @@ impl<'a> Books<'a> {
         change: impl FnOnce(&mut Record) -> Option<T>,
     ) -> io::Result<Option<T>> {
         let Some(record) = self.record() else { return Ok(None) };
-        let folder = Loops::of(&self.project.root).session_within(&record.session, PATIENCE)?;
+        let folder = self.loops.session_within(&record.session, PATIENCE)?;
         let own = folder.record()?.filter(|record| record.about == self.feature.name);
         let Some(mut record) = own else { return Ok(None) };
         let changed = change(&mut record);
@@ -208,12 +208,7 @@ impl<'a> Books<'a> {
         }
         // Ticked by hand, or by a call that was killed before it noted the tick.
         let start = format!("{} ", task.id);
-        if !self.has_progress(event, &start) {
-            self.progress(event, &words)?;
-        }
-        if !self.has_entry(event, &start) {
-            self.journal(event, &words)?;
-        }
+        self.note_once(event, &start, &words)?;
         Ok(Done::Before)
     }
 
@@ -245,11 +240,9 @@ impl<'a> Books<'a> {
         if used < limit {
             return Ok(Failed::Counted { used, limit, repair, ended: None });
         }
-        let attempt = Attempt { task: task.id.clone(), used: used + 1, limit };
-        let seen =
-            Observation { attempt: Some(attempt), work: self.work(), ..Observation::default() };
         // A loop that was over keeps its reason.
-        let ended = self.end(&seen)?;
+        let attempt = Attempt { task: task.id.clone(), used: used + 1, limit };
+        let ended = self.end(&Demand::TaskFailed(attempt))?;
         Ok(Failed::Counted { used, limit, repair, ended })
     }
 
@@ -257,9 +250,7 @@ impl<'a> Books<'a> {
     pub fn block(&mut self, need: &str) -> Result<Option<TerminalReason>, Refusal> {
         let need = one_line(need)?;
         self.progress(&JournalEvent::Blocked, &need)?;
-        let demand = Some(Demand::Blocked(need));
-        let seen = Observation { demand, work: self.work(), ..Observation::default() };
-        self.end(&seen)
+        self.end(&Demand::Blocked(need))
     }
 
     /// Adds a task after another one. The result: its id, and whether it was there already, as after an interrupted
@@ -275,12 +266,7 @@ impl<'a> Books<'a> {
         if let Some(id) = self.added_before(&after, &what) {
             join(&id)?;
             self.write_state()?;
-            if !self.has_progress(&JournalEvent::Added, &words(&id)) {
-                self.progress(&JournalEvent::Added, &words(&id))?;
-            }
-            if !self.has_entry(&JournalEvent::Added, &words(&id)) {
-                self.journal(&JournalEvent::Added, &words(&id))?;
-            }
+            self.note_once(&JournalEvent::Added, &words(&id), &words(&id))?;
             return Ok((id, Done::Before));
         }
         let Some(Grown { id, .. }) = add_after(&self.text, &self.list, &after, &what) else {
@@ -358,21 +344,13 @@ impl<'a> Books<'a> {
         part::within(&self.list, self.feature, self.asked.as_ref())
     }
 
-    fn work(&self) -> Work {
-        let part = self.part();
-        Work::List { done: part.done(), open: part.open().count() }
-    }
-
-    fn end(&mut self, seen: &Observation) -> Result<Option<TerminalReason>, Refusal> {
+    fn end(&mut self, demand: &Demand) -> Result<Option<TerminalReason>, Refusal> {
         let telling = EndNotice::AtNextStop;
-        let ended = end_feature(self.project, self.feature, self.session, seen, telling);
-        let ended = ended.map_err(|error| {
-            Refusal::unwritable(&self.project.root.join(".claude/ralph"), &error)
-        })?;
-        Ok(ended.map(|ended| {
-            self.late = ended.late;
-            ended.reason
-        }))
+        let ended = end_feature(self.project, self.feature, self.session, demand, telling);
+        let ended = ended.map_err(|error| Refusal::unwritable(self.loops.folder(), &error))?;
+        let reason = ended.as_ref().and_then(|ended| ended.record.ledger.ended.clone());
+        self.ended = ended;
+        Ok(reason)
     }
 
     /// Changes the list on the disk. `false`: `change` found nothing to do.
@@ -410,12 +388,20 @@ impl<'a> Books<'a> {
 
     /// The record of the feature's session.
     fn record(&self) -> Option<Record> {
-        Loops::of(&self.project.root).of_feature(&self.feature.name)
+        self.loops.of_feature(&self.feature.name)
     }
 
     pub fn note(&self, event: &JournalEvent, words: &str) -> Result<(), Refusal> {
         self.progress(event, words)?;
         self.journal(event, words)
+    }
+
+    /// Notes what nothing that begins with `start` has noted.
+    fn note_once(&self, event: &JournalEvent, start: &str, words: &str) -> Result<(), Refusal> {
+        if !self.has_progress(event, start) {
+            self.progress(event, words)?;
+        }
+        if self.has_entry(event, start) { Ok(()) } else { self.journal(event, words) }
     }
 
     fn progress(&self, event: &JournalEvent, words: &str) -> Result<(), Refusal> {
@@ -439,8 +425,7 @@ impl<'a> Books<'a> {
     }
 
     fn has_entry(&self, event: &JournalEvent, words: &str) -> bool {
-        let bytes = Loops::of(&self.project.root).journal(&self.owner);
-        let (entries, _) = journal::entries(&bytes);
+        let (entries, _) = journal::entries(&self.loops.journal(&self.owner));
         entries.iter().any(|entry| {
             entry.event == *event
                 && entry.about == self.feature.name
@@ -449,20 +434,21 @@ impl<'a> Books<'a> {
     }
 
     fn journal(&self, event: &JournalEvent, words: &str) -> Result<(), Refusal> {
-        let (loops, part) = (Loops::of(&self.project.root), self.part());
+        let part = self.part();
         let entry = Entry {
             task: format!("{}/{}", part.done(), part.tasks.len()),
             ..Entry::now(event.clone(), &self.feature.name, self.record_iterations(), words)
         };
-        loops.note(&self.owner, &entry).map_err(|error| Refusal::unwritable(loops.folder(), &error))
+        let noted = self.loops.note(&self.owner, &entry);
+        noted.map_err(|error| Refusal::unwritable(self.loops.folder(), &error))
     }
 }
 
 impl Drop for Books<'_> {
     fn drop(&mut self) {
         drop(self.lock.take());
-        if let Some(late) = self.late.take() {
-            late.tell();
+        if let Some(ended) = &self.ended {
+            ended.tell();
         }
     }
 }

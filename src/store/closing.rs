@@ -1,10 +1,13 @@
-//! Writing a loop's end into its session's record and journal.
+//! The end of a loop, written in the order in which it counts: into the pin, from which on no stop brings the loop back, into
+//! the record, into the journal.
 
 use std::io;
 
 use super::journal::Entry;
 use super::loops::{Record, Session};
-use super::names::{EndName, JournalEvent, VerdictName};
+use super::names::{EndName, JournalEvent, LoopKind, VerdictName};
+use super::pins::{PinKey, Pins};
+use super::write::is_full;
 use crate::engine::TerminalReason;
 
 /// Whether the person still has to be notified of an end.
@@ -16,45 +19,54 @@ pub enum EndNotice {
     AtNextStop,
 }
 
-/// Why a change is missing in the journal; `None` if it is there. The change itself is made.
-pub type Unnoted = Option<String>;
+/// The error says why a change is missing in the journal. The change itself is made.
+pub type Noted = io::Result<()>;
 
-/// Writes the end into a session's record and journal. The iteration count stays. After an error the record is as
-/// before.
-pub fn close_record(
-    folder: &Session,
-    record: &mut Record,
-    reason: &TerminalReason,
-    words: &str,
-    telling: EndNotice,
-) -> io::Result<Unnoted> {
-    record.ledger.ended = Some(reason.clone());
-    record.unnotified = telling == EndNotice::AtNextStop;
-    words.clone_into(&mut record.words);
-    folder.save(record)?;
-    let entry = end_entry(&record.about, record.ledger.iterations, reason, words);
-    Ok(unnoted(folder.note(&entry.with_sums(&record.ledger))))
+impl Record {
+    /// The loop has ended, once the record is written. The iteration count stays.
+    pub fn end(&mut self, reason: TerminalReason, words: &str, telling: EndNotice) {
+        self.ledger.ended = Some(reason);
+        self.unnotified = telling == EndNotice::AtNextStop;
+        words.clone_into(&mut self.words);
+    }
+
+    /// The journal's entry for an end outside of a stop.
+    pub fn end_entry(&self) -> Entry {
+        let is_cancelled = self.ledger.ended == Some(TerminalReason::Cancelled);
+        let event = if is_cancelled { JournalEvent::Cancelled } else { JournalEvent::Ended };
+        let reason = self.ledger.ended.as_ref().map(EndName::of).unwrap_or_default();
+        let entry = self.entry(event, &self.words).with_sums(&self.ledger);
+        Entry { verdict: VerdictName::End, reason, ..entry }
+    }
 }
 
-pub fn unnoted(noted: io::Result<()>) -> Unnoted {
-    noted.err().map(|error| error.to_string())
+/// Writes the end that a record has into the pin of its feature, unless that loop has ended before, was armed again, or is
+/// another session's.
+pub fn end_pin(pins: &Pins, record: &Record) -> io::Result<()> {
+    let is_feature = record.kind != LoopKind::Task;
+    let Some(reason) = record.ledger.ended.as_ref().filter(|_| is_feature) else { return Ok(()) };
+    pins.change(PinKey::Feature(&record.about), |pin| {
+        let pin = pin.unwrap_or_else(|| record.bare_pin());
+        let is_its = pin.is_live_in(&record.session) && pin.armed_at <= record.armed_at;
+        is_its.then(|| pin.closed(reason.clone(), &record.words))
+    })
+}
+
+/// Writes a record, and what has happened into the journal. After an error the loop is as before.
+pub fn save_and_note(folder: &Session, record: &Record, entry: &Entry) -> io::Result<Noted> {
+    // On a disk that is full, the record alone says so.
+    if !record.ledger.is_live()
+        && let Err(error) = end_pin(&folder.pins(), record)
+        && !is_full(&error)
+    {
+        return Err(error);
+    }
+    folder.save(record)?;
+    Ok(folder.note(entry))
 }
 
 /// The words for a person about a missing entry; empty for none.
-pub fn not_noted(unnoted: Unnoted) -> String {
-    unnoted.map_or_else(String::new, |why| format!("\n(It is not in the journal: {why})"))
-}
-
-/// The journal's entry for an end outside of a stop.
-pub fn end_entry(about: &str, iteration: u32, reason: &TerminalReason, words: &str) -> Entry {
-    let event = if *reason == TerminalReason::Cancelled {
-        JournalEvent::Cancelled
-    } else {
-        JournalEvent::Ended
-    };
-    Entry {
-        verdict: VerdictName::End,
-        reason: EndName::of(reason),
-        ..Entry::now(event, about, iteration, words)
-    }
+pub fn not_noted(noted: Noted) -> String {
+    let words = |error| format!("\n(It is not in the journal: {error})");
+    noted.err().map(words).unwrap_or_default()
 }

@@ -12,7 +12,7 @@ pub use super::lock::PATIENCE;
 pub use super::notes::{TERMINAL, VERSION, is_session_id, put_aside};
 pub use super::pins::VerifyCommands;
 pub use super::record::{
-    Adopted, Asked, Assignment, Checked, LastMessage, Marks, Notified, Pause, Record, SILENT,
+    Adopted, Asked, Assignment, Checked, LastMessage, Marks, Notified, Pause, Record,
 };
 pub use super::session::Session;
 
@@ -24,10 +24,10 @@ use super::pins::{Pin, PinKey, Pins, kept_in, marker, may_be_there};
 use super::private::state_home;
 use super::read::{self, below};
 use super::session::{Records, changed_at, record_path};
+use super::undo::Undo;
 use super::write::{
     Flush, LEFT_ALONE, is_private_folder, make_private_folder, remove_all_leftovers, write_private,
 };
-use crate::engine::TerminalReason;
 use crate::engine::fields::read_fields;
 use crate::engine::order::{places, sorted};
 use crate::system::files::real_path;
@@ -177,12 +177,15 @@ impl Loops {
         records.find(is_its).map(|record| record.bare_pin())
     }
 
-    /// The same for somebody who ends the loop: a pin that cannot be read is moved aside.
-    pub fn found_or_aside(&self, feature: &str) -> io::Result<Option<Pin>> {
-        self.found(feature).or_else(|_| {
-            put_aside(&self.pins().path(PinKey::Feature(feature)))?;
-            self.found(feature)
-        })
+    /// The pin of a feature for somebody who writes another one: a broken file is moved aside. Any other error may pass.
+    pub fn pin_or_aside(&self, feature: &str, undo: &mut Undo) -> io::Result<Option<Pin>> {
+        match self.pin(feature) {
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                undo.put_aside(&self.pins().path(PinKey::Feature(feature)))?;
+                self.pin(feature)
+            }
+            found => found,
+        }
     }
 
     /// The pin of a loop that lives, `None` where none lives or none can be read.
@@ -211,11 +214,6 @@ impl Loops {
     pub fn save_pin(&self, pin: &Pin) -> io::Result<()> {
         self.records.make();
         self.pins().update(PinKey::Feature(&pin.about), pin)
-    }
-
-    /// Writes why the loop of a record ended into the pin of its feature, before the record says so.
-    pub fn end_pin(&self, record: &Record, reason: &TerminalReason, words: &str) -> io::Result<()> {
-        self.pins().end(record, reason, words)
     }
 
     /// What the note in the project says of a live loop, for a session that finds no pin.

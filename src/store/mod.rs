@@ -13,7 +13,6 @@ pub mod loops;
 pub mod names;
 pub(crate) mod notes;
 pub(crate) mod older;
-pub(crate) mod pausing;
 pub(crate) mod pin;
 pub mod pins;
 pub(crate) mod private;

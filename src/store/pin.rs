@@ -196,11 +196,6 @@ impl Pin {
     pub fn is_live_in(&self, session: &str) -> bool {
         self.ended.is_none() && self.session == session
     }
-
-    /// Whether this session drives the loop, or none does.
-    pub fn is_for(&self, session: &str) -> bool {
-        self.session.is_empty() || self.session == session
-    }
 }
 
 impl Asked {

@@ -19,9 +19,9 @@ pub use super::pin::{LoopLimits, Pin, PinnedEnd, Root, SettingsThen};
 use super::private::{in_file, load_private, make_private, refuse_inside, save, state_home};
 use super::read::below;
 use super::record::Record;
-use super::write::{LEFT_ALONE, is_full, remove_all_leftovers, remove_if_there};
+use super::write::{LEFT_ALONE, remove_all_leftovers, remove_if_there};
 use crate::engine::fields::read_fields;
-use crate::engine::{TerminalReason, hash_of};
+use crate::engine::hash_of;
 use crate::world::WallTime;
 
 pub const VERSION: u32 = 1;
@@ -214,39 +214,22 @@ impl Pins {
         Lock::take_folder(&self.folder, &self.folder.join("pins.lock"), PATIENCE)
     }
 
-    /// Changes the pin of the loop armed at this time, if there is one.
+    /// Changes a pin; `None` leaves it as it is.
     pub fn change(
         &self,
         whose: PinKey<'_>,
-        armed_at: WallTime,
-        change: impl FnOnce(&mut Pin),
+        change: impl FnOnce(Option<Pin>) -> Option<Pin>,
     ) -> io::Result<()> {
         let lock = self.lock()?;
-        let Some(before) = self.agreed(whose, armed_at)? else { return Ok(()) };
-        let mut pin = before.clone();
-        change(&mut pin);
-        if pin == before { Ok(()) } else { self.put(whose, &pin, &lock) }
+        change(self.read(whose)?).map_or(Ok(()), |pin| self.put(whose, &pin, &lock))
     }
 
     /// Makes the session of a record the one that drives the loop.
     pub fn take(&self, record: &Record) -> io::Result<()> {
-        let (whose, lock) = (PinKey::Feature(&record.about), self.lock()?);
-        let pin = self.read(whose)?.unwrap_or_else(|| record.bare_pin());
-        self.put(whose, &Pin { session: record.session.clone(), ..pin }, &lock)
-    }
-
-    /// Writes why the loop of a record ended, unless it has ended before, was armed again, or is another session's. On a disk
-    /// that is full, the record alone says so.
-    pub fn end(&self, record: &Record, reason: &TerminalReason, words: &str) -> io::Result<()> {
-        let (whose, lock) = (PinKey::Feature(&record.about), self.lock()?);
-        let pin = self.read(whose)?.unwrap_or_else(|| record.bare_pin());
-        if !pin.is_for(&record.session) || pin.armed_at != record.armed_at || pin.ended.is_some() {
-            return Ok(());
-        }
-        match self.put(whose, &pin.closed(reason.clone(), words), &lock) {
-            Err(error) if is_full(&error) => Ok(()),
-            written => written,
-        }
+        self.change(PinKey::Feature(&record.about), |pin| {
+            let pin = pin.unwrap_or_else(|| record.bare_pin());
+            Some(Pin { session: record.session.clone(), ..pin })
+        })
     }
 
     /// `None` for no pin. An error names a file that cannot be read, or is not the person's own.
@@ -278,11 +261,6 @@ impl Pins {
         Ok(path)
     }
 
-    /// The pin of the loop armed at this time; `None` if no person armed it.
-    pub fn agreed(&self, whose: PinKey<'_>, armed_at: WallTime) -> io::Result<Option<Pin>> {
-        Ok(self.read(whose)?.filter(|pin| pin.armed_at == armed_at))
-    }
-
     /// The pin's Verify commands by the id of their task. An error if they cannot be read, or belong to another pin.
     pub fn verify(&self, whose: PinKey<'_>, pin: &Pin) -> io::Result<VerifyCommands> {
         if pin.verify == 0 {
@@ -298,7 +276,7 @@ impl Pins {
 
     /// Removes the pin of the ended loop that was armed at this time; a later pin stays.
     pub fn close(&self, whose: PinKey<'_>, armed_at: WallTime) -> io::Result<()> {
-        if self.agreed(whose, armed_at)?.is_none() {
+        if self.read(whose)?.is_none_or(|pin| pin.armed_at != armed_at) {
             return Ok(());
         }
         let _lock = self.lock()?;
@@ -347,7 +325,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
-    use crate::engine::Check;
+    use crate::engine::{Check, TerminalReason};
     use crate::store::write::{Flush, write_private};
 
     const SEVEN: WallTime = WallTime::from_millis(7);
@@ -379,7 +357,6 @@ mod tests {
         let pin = armed(&pins);
         assert_eq!((pin.checks[0].run.as_str(), pin.verify), ("cargo test", 1));
         assert_eq!(pins.verify(WHOSE, &pin).unwrap()["T001"], "true");
-        assert_eq!(pins.agreed(WHOSE, EIGHT).unwrap(), None, "another arming");
         for path in [pins.path(WHOSE), pins.verify_path(WHOSE)] {
             assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -12,6 +13,7 @@ use super::journal::Entry;
 use super::names::{ArmedBy, JournalEvent, LoopKind, PausedBy};
 pub use super::pin::Asked;
 use super::pin::Pin;
+use super::read;
 use crate::engine::fields::{is_default, read_fields};
 use crate::engine::{
     CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, TokenTotals, UNSEEN,
@@ -19,8 +21,6 @@ use crate::engine::{
 use crate::world::{FileTime, WallTime};
 
 pub const VERSION: u32 = 2;
-/// A live loop that is silent for longer counts as left behind.
-pub const SILENT: Duration = Duration::from_hours(1);
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Record {
@@ -233,6 +233,31 @@ pub struct Checked {
 read_fields!(Checked { fingerprint, since, results });
 
 impl Record {
+    /// A record for a pin with an empty ledger; what the transcript holds by now is not its own.
+    pub fn new(pin: &Pin, session: &str, by: &ArmedBy, transcript: Option<&Path>) -> Self {
+        let mut record = Self {
+            kind: LoopKind::Feature,
+            session: session.to_owned(),
+            about: pin.about.clone(),
+            folder: pin.feature_folder().to_owned(),
+            armed_at: pin.armed_at,
+            armed_by: by.clone(),
+            commits_read: pin.commits_from.unwrap_or_default(),
+            commits_line: pin.commits_line,
+            ..Self::default()
+        };
+        record.begin_behind(transcript);
+        record
+    }
+
+    /// Reads a transcript from its end on.
+    pub fn begin_behind(&mut self, transcript: Option<&Path>) {
+        let file = transcript.and_then(|path| read::open(path).ok());
+        self.transcript_from = file.map_or(0, |(_, meta)| meta.len());
+        self.transcript_read = self.transcript_from;
+        self.transcript = transcript.and_then(Path::to_str).unwrap_or_default().to_owned();
+    }
+
     /// A journal entry for now.
     pub fn entry(&self, event: JournalEvent, words: &str) -> Entry {
         Entry::now(event, &self.about, self.ledger.iterations, words)
@@ -291,17 +316,6 @@ impl Record {
 
     pub fn silent_for(&self) -> Duration {
         self.last_sign().age()
-    }
-
-    /// The loop lives, no person has paused it, and its session has been silent for more than an hour.
-    pub fn is_orphaned(&self) -> bool {
-        self.may_be_left_behind() && self.silent_for() > SILENT
-    }
-
-    /// The loop lives, and no person has paused it.
-    pub fn may_be_left_behind(&self) -> bool {
-        let is_kept = self.pause().is_some_and(|pause| !pause.ends_by_itself());
-        self.ledger.is_live() && !is_kept
     }
 }
 

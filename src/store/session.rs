@@ -174,6 +174,10 @@ impl Session {
         Ok(())
     }
 
+    pub(super) fn pins(&self) -> Pins {
+        self.records.pins()
+    }
+
     /// The path of the record.
     pub fn record_path(&self) -> PathBuf {
         self.records.path(&self.id)

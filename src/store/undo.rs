@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::notes::put_aside;
 use super::write::second_name;
 
 /// Files as they were. A drop puts them back; [`Undo::keep`] leaves the changes in place.
@@ -45,8 +46,11 @@ impl Undo {
         Ok(())
     }
 
-    pub fn renamed(&mut self, from: &Path, to: &Path) {
-        self.steps.push(UndoStep::Renamed { from: from.to_owned(), to: to.to_owned() });
+    /// Moves a broken file aside, and returns its new path.
+    pub fn put_aside(&mut self, path: &Path) -> io::Result<PathBuf> {
+        let aside = put_aside(path)?;
+        self.steps.push(UndoStep::Renamed { from: path.to_owned(), to: aside.clone() });
+        Ok(aside)
     }
 
     pub fn keep(mut self) {
@@ -104,8 +108,7 @@ mod tests {
             )
             .unwrap();
             fs::write(path("new"), "new").unwrap();
-            fs::rename(path("corrupt"), path("aside")).unwrap();
-            undo.renamed(&path("corrupt"), &path("aside"));
+            undo.put_aside(&path("corrupt")).unwrap();
             undo
         };
         let files = || {

@@ -270,6 +270,7 @@ fn every_demand_has_its_name() {
         Demand::Cancelled,
         Demand::Stopped,
         Demand::HarnessFailed("no such program".to_owned()),
+        Demand::TaskFailed(Attempt { task: "T2".to_owned(), used: 6, limit: 5 }),
     ];
     let table = demands.map(|demand| {
         // A person's word comes first, also when everything is done.
@@ -280,6 +281,7 @@ fn every_demand_has_its_name() {
     demand: end cancelled: it was cancelled
     demand: end stopped: it was stopped
     demand: end harness_failed: the agent program could not be run: no such program
+    demand: end task_failed: task T2 is at attempt 6, and 5 are allowed
     ");
 }
 

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::parts::Driver;
 use crate::checks::{NOTICE_LIMIT, PersonNotice, tell};
 use crate::engine::scoreboard::Scoreboard;
-use crate::engine::{self, Contract, Demand, Observation, Obstacle, TerminalReason};
+use crate::engine::{Contract, Demand, Obstacle, TerminalReason, ended_by};
 use crate::feature::project::printable;
 use crate::forms::events::{RunnerEnd, RunnerEvent};
 use crate::forms::plain;
@@ -45,13 +45,7 @@ impl Driver<'_> {
             EndRequest::Signal(signal) => Some(signal),
             EndRequest::Stop => None,
         };
-        self.finish(&self.stopped(), signal)
-    }
-
-    /// The end by a person's wish.
-    pub(super) fn stopped(&self) -> TerminalReason {
-        let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
-        engine::ends(&self.files.state.ledger, &seen).unwrap_or(TerminalReason::Stopped)
+        self.finish(&ended_by(&Demand::Stopped), signal)
     }
 
     /// The words about a full disk that ended the loop.

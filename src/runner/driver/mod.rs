@@ -31,7 +31,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use crate::engine::{self, Converging, TerminalReason};
+use crate::engine::{self, Converging, Demand, TerminalReason, ended_by};
 use crate::exec::family;
 use crate::forms::events::RunnerEvent;
 use crate::forms::loops::LoopCheck;
@@ -160,7 +160,9 @@ impl Driver<'_> {
     /// The result is the exit code.
     fn until_the_end(&mut self) -> Result<u8> {
         match self.one_after_the_other() {
-            Err(_) if self.files.full_disk().is_some() => self.finish(&self.stopped(), None),
+            Err(_) if self.files.full_disk().is_some() => {
+                self.finish(&ended_by(&Demand::Stopped), None)
+            }
             Err(error) => match self.project_is_gone() {
                 Some(reason) => self.finish(&reason, None),
                 None => Err(error),

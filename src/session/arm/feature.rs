@@ -1,6 +1,5 @@
 //! Arms the loop of a feature: state file, record, and the bond between feature and session.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use crate::engine::order::map_of;
 use crate::engine::proof::LeastProof;
 use crate::engine::scope::in_runs;
 use crate::engine::tasks::TaskList;
-use crate::engine::{Check, Ledger, ReviewWhen, TerminalReason};
+use crate::engine::{Check, Demand, Ledger, ReviewWhen, ended_by};
 use crate::evidence::commits;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::lists::others_in_words;
@@ -30,13 +29,12 @@ use crate::session::arguments::asked_tasks::Selection;
 use crate::session::arguments::feature::FeatureRequest;
 use crate::session::messages::person;
 use crate::session::proof::{judge_of, list_of};
-use crate::session::record::new_record;
 use crate::session::select::drives;
 use crate::session::task_log::refused;
 use crate::session::{life, pinned};
 use crate::settings::{Chosen, table};
 use crate::store::journal::Entry;
-use crate::store::loops::{Asked, Loops, Record, VerifyCommands, put_aside};
+use crate::store::loops::{Asked, Loops, Record, VerifyCommands};
 use crate::store::names::{ArmedBy, JournalEvent, LoopKind};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins, SettingsThen};
 use crate::store::receipts::Receipts;
@@ -403,20 +401,12 @@ fn bind(
     state: &State,
     refused: &[String],
 ) -> Result<Option<String>, Refusal> {
-    let before = match arming.loops.pin(&feature.name) {
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-            let path = arming.loops.pins().path(PinKey::Feature(&feature.name));
-            let aside = put_aside(&path)?;
-            arming.undo.renamed(&path, &aside);
-            None
-        }
-        found => found?,
-    };
+    let before = arming.loops.pin_or_aside(&feature.name, &mut arming.undo)?;
     if before.is_none_or(|before| before.ended.is_some()) {
         // Older than the record: nobody has to hear of this end.
         let (session, armed_at) = (String::new(), WallTime::default());
         let none = Pin { session, armed_at, ..pin.clone() };
-        arming.loops.save_pin(&none.closed(TerminalReason::Stopped, "armed in part"))?;
+        arming.loops.save_pin(&none.closed(ended_by(&Demand::Stopped), "armed in part"))?;
     }
     if arming.folder.is_none() {
         return Ok(None);
@@ -435,7 +425,7 @@ fn bind(
         arming.replace(&own)?;
     }
     let Armer { session, transcript, .. } = arming.armer;
-    let mut record = new_record(pin, session.unwrap_or_default(), arming.by, transcript);
+    let mut record = Record::new(pin, session.unwrap_or_default(), arming.by, transcript);
     record.had_list = true;
     record.asked.clone_from(&pin.asked);
     // The work at the start: the first stop can tell what has changed.

@@ -10,11 +10,11 @@ pub mod task;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::engine::TerminalReason;
+use crate::engine::{Demand, ended_by};
 use crate::feature::project::Feature;
 use crate::refusal::Refusal;
 use crate::session::pinned;
-use crate::store::closing::{end_entry, not_noted, unnoted};
+use crate::store::closing::{EndNotice, end_pin, not_noted};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
 use crate::store::loops::{Loops, PATIENCE, Record, Session, TERMINAL, VerifyCommands};
@@ -132,21 +132,18 @@ impl<'a> Arming<'a> {
         let Self { armer, loops, undo, mut entries, .. } = self;
         undo.keep();
         entries.push(entry);
-        not_noted(unnoted(loops.note_all(armer.session.unwrap_or(TERMINAL), &entries)))
+        not_noted(loops.note_all(armer.session.unwrap_or(TERMINAL), &entries))
     }
 }
 
 /// Gives up the feature of a session's live loop, to make room for another loop. The result: the journal's entry on its
 /// end. The new record overwrites the old one.
 pub fn replace(loops: &Loops, live: &Record, undo: &mut Undo) -> io::Result<Entry> {
-    let reason = TerminalReason::Stopped;
-    let entry =
-        end_entry(&live.about, live.ledger.iterations, &reason, "another loop takes its place");
-    if live.kind != LoopKind::Task
-        && let Some(pin) = loops.found(&live.about)?.filter(|pin| pin.is_live_in(&live.session))
-    {
+    let mut over = live.clone();
+    over.end(ended_by(&Demand::Stopped), "another loop takes its place", EndNotice::Done);
+    if live.kind != LoopKind::Task {
         loops.pins().files(&live.about).iter().try_for_each(|path| undo.remember(path))?;
-        loops.save_pin(&pin.closed(reason, &entry.words))?;
     }
-    Ok(entry.with_sums(&live.ledger))
+    end_pin(&loops.pins(), &over)?;
+    Ok(over.end_entry())
 }

@@ -8,7 +8,6 @@ use crate::feature::project::Feature;
 use crate::feature::state::{State, StateError};
 use crate::refusal::Refusal;
 use crate::session::arguments::feature::FeatureRequest;
-use crate::store::loops::put_aside;
 use crate::store::pins::LoopLimits;
 use crate::store::undo::Undo;
 
@@ -33,13 +32,12 @@ pub fn state_to_start_from(
         Err(StateError::Missing) => Ok((State::default(), None)),
         Err(StateError::Corrupt { why, .. } | StateError::Unopened { why }) => {
             let path = feature.folder.join(STATE);
-            let aside = put_aside(&path).map_err(|error| {
+            let aside = undo.put_aside(&path).map_err(|error| {
                 let path = path.display();
                 let what =
                     format!("`{path}` is corrupt ({why}) and cannot be moved aside: {error}");
                 Refusal::new(what, "move it away by hand, then try again")
             })?;
-            undo.renamed(&path, &aside);
             let name = aside.file_name().unwrap_or_default().to_string_lossy().into_owned();
             Ok((State::default(), Some(format!("The corrupt state file was kept as {name}."))))
         }

@@ -13,7 +13,6 @@ use crate::refusal::Refusal;
 use crate::session::arguments::task::TaskRequest;
 use crate::session::messages::task as messages;
 use crate::session::pinned;
-use crate::session::record::new_record;
 use crate::store::journal::Entry;
 use crate::store::loops::{Assignment, Record, Session, VerifyCommands};
 use crate::store::names::{ArmedBy, JournalEvent, LoopKind};
@@ -161,7 +160,7 @@ fn record_of(
             ultrawork: place.flavour == Flavour::Ultrawork,
             ..Assignment::default()
         })),
-        ..new_record(&pin, session, armer.by, armer.transcript)
+        ..Record::new(&pin, session, armer.by, armer.transcript)
     }
 }
 

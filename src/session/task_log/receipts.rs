@@ -8,7 +8,7 @@ use crate::evidence::contents::{Contents, KeptContents};
 use crate::feature::project::{Feature, Project};
 use crate::judge::{LOOK, TickJudge};
 use crate::session::proof::{Unjudged, list_of, standing};
-use crate::store::loops::{Loops, Record};
+use crate::store::loops::Record;
 use crate::store::receipts::{Receipt, Receipts};
 use crate::world;
 
@@ -51,7 +51,7 @@ impl Books<'_> {
     ) -> io::Result<()> {
         let root = &self.project.root;
         let last = judge.receipts.last().filter(|last| last.at >= judge.armed.at);
-        let pin = Loops::of(root).found(&self.feature.name).ok().flatten();
+        let pin = self.loops.found(&self.feature.name).ok().flatten();
         let log_then = last.map(|last| last.log_read).or(pin.and_then(|pin| pin.commits_from));
         let commits = log_then.and_then(|from| commits::made_since(root, from));
         let record = self.record();

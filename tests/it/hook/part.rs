@@ -76,6 +76,17 @@ fn named_boxes_alone_end_it() {
 }
 
 #[test]
+fn failed_task_completes_no_part() {
+    let bench = ready().settings("---\nchecks:\n  - touch src/ran; false\n---\n");
+    bench.implement("s1", "T002-T003 --max-task-iterations 1").context();
+    bench.tick("T002");
+    bench.tick("T003");
+    let said = spool(&bench, "s1", &["task", "fail", "T005", "no paint"]);
+    let end = bench.loops().pin(FEATURE).unwrap().unwrap().ended;
+    assert_eq!(end.unwrap().reason.name(), "task_failed", "{said}");
+}
+
+#[test]
 fn same_command_continues_the_part() {
     let again = |command: &str| {
         let bench = ready();

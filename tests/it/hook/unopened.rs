@@ -53,6 +53,21 @@ fn l4_a_pin_that_cannot_be_opened_gives_nothing_away() {
 
 #[cfg(unix)]
 #[test]
+fn l4_unopened_pin_refuses_a_cancel() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    let pin = bench.pin_path("feature-001-login").unwrap();
+    let (before, bytes) = (names(&bench), fs::read(&pin).unwrap());
+    let cancel = bench.command("s1", "speckit:cancel", "");
+    let cancel = cancel.start_without_rights(&[&pin]).finish();
+    assert!(cancel.reason().contains("feature-001-login.json"), "{cancel}");
+    assert_eq!((names(&bench), fs::read(&pin).unwrap()), (before, bytes));
+    let cancel = bench.command("s1", "speckit:cancel", "").start_without_rights(&[]).finish();
+    assert!(cancel.reason().contains("Loop cancelled"), "{cancel}");
+}
+
+#[cfg(unix)]
+#[test]
 fn l4_unopened_state_refuses_arming() {
     let bench = Bench::in_execution();
     let before = names(&bench);
