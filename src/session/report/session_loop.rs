@@ -143,7 +143,10 @@ impl SessionLoop {
             }
             (LoopFormState::Unbound, ..) => format!("armed{switch}"),
             (LoopFormState::Orphaned, Some(record), _) => orphaned(record, self.gone, cancel),
-            (LoopFormState::Paused, Some(record), _) => paused(record),
+            (LoopFormState::Paused, Some(record), _) => {
+                let since = record.pause().map(|pause| age(pause.at.age()));
+                format!("paused for {}", since.unwrap_or_default())
+            }
             _ => format!("live{switch}"),
         }
     }
@@ -208,8 +211,10 @@ fn write_session(text: &mut String, record: &Record, refused: &str) {
         let _ = writeln!(text, "  Reviews beside that: {reviews}");
     }
     if record.seen_at.is_known() {
-        let (ago, words) = (ago(record.seen_at), printable(&record.last_words()));
-        let _ = writeln!(text, "  Last stop: {ago} ago: {words}");
+        // The words of an end stand behind "Loop: ".
+        let words = Some(record.last_words()).filter(|_| ledger.is_live());
+        let words = words.map_or_else(String::new, |words| [": ", &printable(&words)].concat());
+        let _ = writeln!(text, "  Last stop: {} ago{words}", ago(record.seen_at));
     }
     for line in record.output.lines().take(OUTPUT) {
         let _ = writeln!(text, "    {}", printable(line));
@@ -261,7 +266,7 @@ fn counted_line(ledger: &Ledger) -> String {
     sums.map_or_else(String::new, |sums| format!("  {when}: {sums}{written}\n"))
 }
 
-/// A loop whose session is gone, or has been silent for an hour: how to continue and how to end it.
+/// A loop whose session is gone, or has been silent for an hour; how to continue it in that session comes last.
 fn orphaned(record: &Record, gone: bool, cancel: &str) -> String {
     let why = if gone {
         "is gone".to_owned()
@@ -270,18 +275,6 @@ fn orphaned(record: &Record, gone: bool, cancel: &str) -> String {
     };
     let session = printable(&record.session);
     format!(
-        "live, but its session {why}\n    continue it: claude --resume {session}\n    or in another session: /speckit:ralph-loop --adopt {session}\n    end it: {cancel}"
+        "live, but its session {why}\n    in another session: /speckit:ralph-loop --adopt {session}\n    end it: {cancel}"
     )
-}
-
-/// Since when a loop is paused, why, and what ends the pause; empty without a pause.
-fn paused(record: &Record) -> String {
-    let Some(pause) = record.pause() else { return String::new() };
-    let next = if pause.ends_by_itself() {
-        "the next prompt in its session continues the loop".to_owned()
-    } else {
-        format!("to continue: spool resume --session {}", record.session)
-    };
-    let since = age(pause.at.age());
-    format!("paused for {since} ({}); {next}", printable(&pause.words()))
 }
