@@ -149,7 +149,7 @@ fn ended_loop_says_why() {
         files.save().unwrap();
     }
     let text = RunnerReport::of(&root, ID).unwrap().text();
-    assert!(text.contains("Loop: stuck (max_iters): the limit was reached\n"), "{text}");
+    assert!(text.contains("Loop: ended (max_iters): the limit was reached\n"), "{text}");
     assert!(text.contains("Tokens: ~12,345\n"), "an estimate is marked: {text}");
     assert!(text.contains("Cost: $0.2500\n"), "{text}");
     assert!(text.contains("  Ended: 2"), "{text}");
@@ -173,9 +173,9 @@ fn stopped_loop_says_next_step() {
     drop(files);
     let report = RunnerReport::of(&root, ID).unwrap();
     let text = report.text();
-    assert!(text.contains("  Loop: stopped: it was stopped with Ctrl-C\n"), "{text}");
+    assert!(text.contains("  Loop: ended (stopped): it was stopped with Ctrl-C\n"), "{text}");
     assert!(text.contains("  Next: Run the same command again: it continues this loop;"), "{text}");
-    assert!(report.line().contains(": stopped, iteration"), "{}", report.line());
+    assert!(report.line().contains(": ended (stopped), iteration"), "{}", report.line());
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::judge::promised::BY_WORD;
 use crate::refusal::Refusal;
 use crate::session::messages::feature::{limited, shortened};
 use crate::store::loops::{Assignment, Record, Session};
-use crate::store::names::{EndStatus, LoopKind};
+use crate::store::names::{EndName, EndStatus, LoopKind};
 use crate::text::{self, counted};
 
 /// Characters of the longest task that is given in full; of a longer one, the beginning and its file.
@@ -221,13 +221,15 @@ pub fn status(record: &Record, reason: &TerminalReason) -> EndStatus {
 /// For a person, when the loop has ended; `missing` is what was missing then.
 pub fn end_message(record: &Record, reason: &TerminalReason, missing: &str) -> String {
     let status = status(record, reason);
-    let (head, why) = match (reason, status) {
-        (TerminalReason::Completed, EndStatus::None) => {
-            ("done (completed)".to_owned(), "every check passed".to_owned())
-        }
-        (TerminalReason::Completed, status) => (format!("done ({status})"), grounds(record)),
-        (_, EndStatus::None) => (format!("ended ({})", reason.name()), reason.to_string()),
-        (_, status) => (format!("ended ({}, {status})", reason.name()), reason.to_string()),
+    let head = match (reason, &status) {
+        (_, EndStatus::None) => EndName::of(reason).in_words(),
+        (TerminalReason::Completed, _) => format!("done ({status})"),
+        _ => format!("ended ({}, {status})", reason.name()),
+    };
+    let why = match (reason, &status) {
+        (TerminalReason::Completed, EndStatus::None) => "every check passed".to_owned(),
+        (TerminalReason::Completed, _) => grounds(record),
+        _ => reason.to_string(),
     };
     let next =
         if *reason == TerminalReason::Completed { String::new() } else { NEXT.after(reason) };

@@ -75,7 +75,7 @@ fn pause_hides_no_done_work() {
     printed(&spool(&bench, None, &["pause"]));
     works_and_says(&bench, "no").told();
     assert!(works_and_says(&bench, PROMISE).told().contains("PROMISE_ACCEPTED"));
-    assert!(loop_line(&bench).starts_with("Loop: ended (completed)"), "{}", loop_line(&bench));
+    assert!(loop_line(&bench).starts_with("Loop: done: "), "{}", loop_line(&bench));
     let error = refused(&spool(&bench, None, &["resume"]));
     assert!(error.contains("no loop is paused here"), "{error}");
 }
