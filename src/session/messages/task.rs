@@ -232,7 +232,7 @@ pub fn end_message(record: &Record, reason: &TerminalReason, missing: &str) -> S
         _ => reason.to_string(),
     };
     let next =
-        if *reason == TerminalReason::Completed { String::new() } else { NEXT.after(reason) };
+        if *reason == TerminalReason::Completed { String::new() } else { next(record, reason) };
     person::ended(record, &head, [&why, missing], &next)
 }
 
@@ -244,7 +244,7 @@ pub fn after_end(record: &Record) -> String {
             format!("nothing here: session {} continues it.", printable(&record.moved_to))
         }
         Some(TerminalReason::Completed) => AFTER_COMPLETED.to_owned(),
-        Some(reason) => person::behind_next(&NEXT.after(reason)),
+        Some(reason) => person::behind_next(&next(record, reason)),
     }
 }
 
@@ -268,8 +268,13 @@ pub fn grounds(record: &Record) -> String {
     words.to_owned()
 }
 
-const NEXT: NextStep<'_> =
-    NextStep { again: "start it again with /speckit:ralph-loop", look_at: "what it did last" };
+fn next(record: &Record, reason: &TerminalReason) -> String {
+    let again = match record.ralph() {
+        Some(Assignment { ultrawork: true, .. }) => "start it again with /speckit:ulw-loop",
+        _ => "start it again with /speckit:ralph-loop",
+    };
+    NextStep { again, look_at: "what it did last" }.after(reason)
+}
 
 fn flavour(assignment: &Assignment) -> &'static str {
     if assignment.ultrawork { ULTRAWORK } else { "" }
