@@ -171,7 +171,9 @@ impl RunnerReport {
         let stands = match self.is {
             LoopFormState::Paused if self.is_paused() => printable(&state.doing),
             LoopFormState::Paused => "to be paused".to_owned(),
-            LoopFormState::Dead => "its runner was killed".to_owned(),
+            LoopFormState::Dead => {
+                "its runner was killed, the same command continues it".to_owned()
+            }
             _ if self.is_alive() => state.status.word(),
             _ => self.ended_as(),
         };

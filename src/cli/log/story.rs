@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 use crate::cli::context::Where;
+use crate::cli::names::change_named;
 use crate::feature::project::printable;
 use crate::forms;
 use crate::forms::plain::JsonNumber;

@@ -111,6 +111,8 @@ fn gone_runner_is_dead() {
     fs::write(folder.join("state.json"), state.to_string()).unwrap();
     let report = RunnerReport::of(&root, ID).unwrap();
     assert_eq!(report.is, LoopFormState::Dead);
+    let said = report.line();
+    assert!(said.contains(": its runner was killed, the same command continues it, "), "{said}");
     let form = serde_json::to_value(RunnerForm::from(&report)).unwrap();
     assert_eq!((&form["loop"]["state"], &form["loop"]["process"]), (&json!("dead"), &Value::Null));
     let text = report.text();
