@@ -152,6 +152,15 @@ pub fn feature_named(project: &Project, text: &str) -> Result<Feature> {
     project.feature(&found.id).map_err(|error| Refusal::from(error).into())
 }
 
+/// The id of the only change that the text means. An error lists the changes.
+pub fn change_named(text: &str, changes: &[String]) -> Result<String> {
+    let names: Vec<LoopName> =
+        changes.iter().map(|id| LoopName::new(NameKind::Change, id)).collect();
+    let typed = TypedName { kind: Some(NameKind::Change), text };
+    let found = typed.find(&names, None)?;
+    Ok(found.first().ok_or_else(|| typed.unknown(&names))?.id.clone())
+}
+
 /// Lines that name the loops as a person types them.
 pub fn one_of(names: &[LoopName]) -> String {
     let lines: Vec<String> = names.iter().map(LoopName::typed).collect();

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use super::status;
 use crate::feature::project::{Project, begin, printable};
 use crate::feature::settings::Settings;
 use crate::hook::{self, HookOutput};
@@ -16,7 +17,6 @@ use crate::session::arm::Armer;
 use crate::session::arm::task::Flavour;
 use crate::session::cancel::{cancel_feature, cancel_task};
 use crate::session::messages::feature::BY_OUTLINE;
-use crate::session::report::StatusReport;
 use crate::session::select::feature_to_cancel;
 use crate::session::{arm, life};
 use crate::settings::Chosen;
@@ -28,7 +28,7 @@ use crate::system::files::real_path;
 const ARGUMENT: &str = "hook";
 const CANCEL: &str = "Usage: /speckit:cancel [FEATURE]";
 const CANCEL_RALPH: &str = "Usage: /speckit:cancel-ralph [SESSION]";
-const STATUS: &str = "Usage: /speckit:status";
+const STATUS: &str = "Usage: /speckit:status [NAME]";
 
 /// Answers a hook's event if this program was started for one: always with code 0, as `ralph-hook` does.
 pub fn answer_if_asked() -> Option<ExitCode> {
@@ -51,7 +51,7 @@ fn answer(event: &HookEvent, command: &str, arguments: &str) -> HookAnswer {
         "implement" => typed(event).and_then(|()| implement(event, &request()?)),
         "speckit-implement" => spec_kit(event, arguments),
         "cancel" => name_in(arguments, CANCEL).and_then(|named| cancelled(event, named)),
-        "status" => name_in(arguments, STATUS).and_then(|named| status(event, named)),
+        "status" => name_in(arguments, STATUS).and_then(|named| shown(event, named)),
         "ralph-loop" => ralph(event, arguments, Flavour::Plain),
         "ulw-loop" => ralph(event, arguments, Flavour::Ultrawork),
         "cancel-ralph" => {
@@ -150,17 +150,13 @@ fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     Ok(HookAnswer::stop_command(&text).log(&format!("Feature {}: {headline}", feature.name)))
 }
 
-fn status(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
+fn shown(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     // A ralph loop needs no spec-kit project, and this session may have no loop at all.
     let found = project_of_session(event).or_else(|| project_with_loops(event, None));
     let project = found.map_or_else(|| project(event), Ok)?;
-    let mut report = StatusReport::of(&project);
-    if !named.is_empty() {
-        let feature = project.feature_typed(named)?;
-        report.speckit.features.retain(|one| one.facts.name == feature.name);
-        report.tasks.clear();
-    }
-    Ok(HookAnswer::stop_command(&report.text()))
+    let text = status::text(&project.root, named);
+    let text = text.map_err(|error| Refusal::Worded(error.to_string()))?;
+    Ok(HookAnswer::stop_command(&text))
 }
 
 fn ralph(event: &HookEvent, arguments: &str, flavour: Flavour) -> Result<HookAnswer, Refusal> {

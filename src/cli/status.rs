@@ -50,7 +50,7 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
     if args.watch {
         return watch(args);
     }
-    let now = Now::of(args)?;
+    let now = Now::of(&args.which)?;
     if args.json {
         let place = args.which.place();
         let root = place.runners().map_or_else(|| place.start(), Ok)?;
@@ -59,6 +59,11 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
     }
     out!("{}", now.text());
     Ok(ExitCode::SUCCESS)
+}
+
+/// The loops of a project with this name; all for an empty one.
+pub fn text(root: &Path, name: &str) -> Result<String> {
+    Ok(Now::of(&WhichLoop::in_project(root, name))?.text())
 }
 
 /// Draws the report again and again, until a signal.
@@ -72,7 +77,7 @@ fn watch(args: &StatusArgs) -> Result<ExitCode> {
     let signals = Signals::listen()?;
     print::clear()?;
     loop {
-        let text = Now::of(args)?.text();
+        let text = Now::of(&args.which)?.text();
         print::screen(&text, "… and more: `spool status` shows all of it")?;
         if let Some(signal) = signals.wait(REDRAW) {
             outln!();
@@ -96,10 +101,10 @@ struct Now {
 }
 
 impl Now {
-    fn of(args: &StatusArgs) -> Result<Self> {
-        let root = args.which.place().runners();
+    fn of(which: &WhichLoop) -> Result<Self> {
+        let root = which.place().runners();
         let runners = root.as_deref().map(runners::all).unwrap_or_default();
-        let mut report = match args.which.place().with_loops() {
+        let mut report = match which.place().with_loops() {
             Ok(project) => Some(StatusReport::of(&project)),
             // A project that only runners work on needs no `.specify`.
             Err(_) if !runners.is_empty() => None,
@@ -138,9 +143,9 @@ impl Now {
         });
         let elsewhere = others.collect();
         let mut now = Self { report, runners, reviews, elsewhere, is_named: false };
-        if let Some(typed) = args.which.typed() {
+        if let Some(typed) = which.typed() {
             let names = now.names();
-            let found = typed.find(&names, args.which.place().paths().as_ref())?;
+            let found = typed.find(&names, which.place().paths().as_ref())?;
             if found.is_empty() {
                 return Err(typed.unknown(&names));
             }

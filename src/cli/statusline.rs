@@ -94,8 +94,7 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
         let ended = EndName::of(reason);
         let how = match ended {
             EndName::Completed if !record.ledger.against.is_empty() => record.words.clone(),
-            EndName::Completed => "done".to_owned(),
-            _ => format!("ended ({ended})"),
+            _ => ended.in_words(),
         };
         let why = more_than(&ended, &reason.to_string());
         // A cancel removes the state file, but the list still tells the progress.

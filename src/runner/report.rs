@@ -25,6 +25,7 @@ use crate::feature::project::printable;
 use crate::session::messages::person::reviews;
 use crate::session::report::feature::write_proofs;
 use crate::session::report::session_loop::{LoopFormState, SessionLoop};
+use crate::store::names::EndName;
 use crate::store::receipts::Receipts;
 use crate::text;
 use crate::world::WallTime;
@@ -171,7 +172,9 @@ impl RunnerReport {
         let stands = match self.is {
             LoopFormState::Paused if self.is_paused() => printable(&state.doing),
             LoopFormState::Paused => "to be paused".to_owned(),
-            LoopFormState::Dead => "its runner was killed".to_owned(),
+            LoopFormState::Dead => {
+                "its runner was killed, the same command continues it".to_owned()
+            }
             _ if self.is_alive() => state.status.word(),
             _ => self.ended_as(),
         };
@@ -210,10 +213,8 @@ impl RunnerReport {
         self.paused_since.is_some() && self.state.doing.starts_with(PAUSED)
     }
 
-    /// The word for the end, and its name if that says more.
     fn ended_as(&self) -> String {
-        let (word, reason) = (self.state.status.word(), printable(&self.state.reason));
-        if reason == word { reason } else { format!("{word} ({reason})") }
+        printable(&EndName::from(self.state.reason.clone()).in_words())
     }
 
     fn tokens(&self) -> String {

@@ -495,7 +495,7 @@ pub fn armed_verify(
         (PinState::Armed(pin), Ok(pins)) => pins.verify(whose, pin).map_err(|why| why.to_string()),
         (PinState::Lost(why) | PinState::Unknown(why), Ok(_)) => Err(why.clone()),
         (PinState::Nobody, _) => {
-            return unarmed("no person armed a loop for it".to_owned());
+            return unarmed("no loop is live that a person armed".to_owned());
         }
         // Without a place outside of the project, nothing was kept there.
         (_, Err(error)) => return unarmed(error.to_string()),

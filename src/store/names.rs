@@ -265,6 +265,15 @@ impl EndName {
     pub fn of(reason: &TerminalReason) -> Self {
         Self::from(reason.name().to_owned())
     }
+
+    /// The head of every message about an end.
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Completed => "done".to_owned(),
+            Self::None => "ended".to_owned(),
+            name => format!("ended ({name})"),
+        }
+    }
 }
 
 impl EndStatus {

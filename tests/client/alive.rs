@@ -38,7 +38,7 @@ fn thinking(workshop: &Workshop, version: &str, then: impl FnOnce(&Terminal)) {
     assert_eq!(live(workshop)["session_state"], "gone");
     let text = String::from_utf8(workshop.spool(&["status"]).stdout).expect("a report");
     assert!(text.contains("Loop: live, but its session is gone\n"), "{text}");
-    assert!(text.contains("continue it: claude --resume "), "{text}");
+    assert!(text.contains("  Next: claude --resume ") && !text.contains("continue it"), "{text}");
 }
 
 fn a_closed_terminal_is_seen(version: &str) {

@@ -68,7 +68,7 @@ fn status_spends_no_request(version: &str) {
     assert!(after.is_success(), "{}", after.describe());
     assert_eq!(model.requests().len(), spent, "{}", after.describe());
     let report = after.notices().remove(0);
-    for words in ["Loop: ended (completed)", "Tasks: 3 of 3 done", "Sent back: 2 times"] {
+    for words in ["Loop: done: ", "Tasks: 3 of 3 done", "Sent back: 2 times"] {
         assert!(report.contains(words), "{words}: {report}");
     }
     assert_eq!(workshop.journal().len(), 4, "{:?}", workshop.journal());

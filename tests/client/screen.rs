@@ -187,7 +187,7 @@ fn person_types_and_sees(version: &str) {
     terminal.press(&["-l", "/speckit:status"]);
     terminal.wait_for("Show the state of the loop");
     terminal.press(&["Enter"]);
-    terminal.wait_for("Loop: ended (completed)");
+    terminal.wait_for("Loop: done: ");
     workshop.assert_all_done(3);
     assert_eq!(workshop.verdicts(), ["continue", "continue", "end completed"]);
     assert_eq!(model.main_requests().len(), 6);

@@ -126,12 +126,9 @@ impl LoggedLoop {
         let (style, what) = match (&entry.verdict, &entry.event) {
             (VerdictName::Continue, _) => (WARN, "continue".to_owned()),
             (VerdictName::Wait, _) => (DIM, "wait".to_owned()),
-            (VerdictName::End, _) if entry.reason == EndName::Completed => {
-                (GOOD, "done (completed)".to_owned())
-            }
-            (VerdictName::End, _) => (BAD, format!("ended ({})", entry.reason)),
-            (_, event @ JournalEvent::Ended) if entry.reason != EndName::None => {
-                (BOLD, format!("{event} ({})", entry.reason))
+            (VerdictName::End, _) | (_, JournalEvent::Ended) if entry.reason != EndName::None => {
+                let is_done = entry.reason == EndName::Completed;
+                (if is_done { GOOD } else { BAD }, entry.reason.in_words())
             }
             (_, event) => (BOLD, event.as_str().to_owned()),
         };
@@ -157,13 +154,12 @@ impl LoggedLoop {
         let day = |time| local(time, "%F");
         let is_same_day = day(entry.at) == day(self.began());
         let output = entry.output.lines().map(|line| format!("\n      {}", printable(line)));
-        format!(
-            "  {}{iteration}  {style}{}{style:#}  {}{sums}{}",
+        let line = format!(
+            "  {}{iteration}  {style}{}{style:#}  {words}{sums}",
             local(entry.at, if is_same_day { "%T" } else { "%m-%d %T" }),
             printable(&what),
-            words,
-            output.collect::<String>(),
-        )
+        );
+        line.trim_end().to_owned() + &output.collect::<String>()
     }
 }
 

@@ -1,6 +1,5 @@
 //! `spool log`: the journal, for people.
 
-mod changes;
 mod follow;
 mod lines;
 mod receipts;
@@ -17,7 +16,7 @@ use anyhow::{Result, bail};
 use clap::builder::Resettable;
 
 use super::context::whole;
-use super::names::{LoopName, NameKind, TypedName};
+use super::names::{LoopName, NameKind, TypedName, change_named};
 use super::selection::WhichLoop;
 use crate::engine::scoreboard::Scoreboard;
 use crate::feature::project::{Project, printable};
@@ -35,7 +34,6 @@ use crate::store::journal::{self, Entry};
 use crate::store::loops::{self, Loops, TERMINAL};
 use crate::store::read;
 use crate::world::WallTime;
-use changes::{meant_changes, never_ran};
 use follow::Followed;
 use lines::{LoggedLoop, LoopBegins, RUNNER};
 use receipts::ReceiptsOfLog;
@@ -322,16 +320,13 @@ fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
     let mut changes = root.as_deref().map(changes_with_state).unwrap_or_default();
     let (session, change) = (args.typed_as(NameKind::Session), args.typed_as(NameKind::Change));
     if let Some(name) = change {
-        changes = meant_changes(name, &changes)?;
+        changes = vec![change_named(name, &changes)?];
     }
     for change in changes {
         if session.is_none() {
             let path = root.as_ref().map(|root| state_folder(root, &change).join("journal.jsonl"));
             all.extend(path.map(|path| LogSource { whose: RUNNER.to_owned(), path }));
         }
-    }
-    if let Some(change) = change.filter(|_| all.is_empty()) {
-        return Err(never_ran(change));
     }
     let project = match args.which.place().with_loops() {
         _ if change.is_some() => return Ok(all),

@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
-use super::changes::{meant_changes, never_ran};
 use crate::cli::context::Where;
+use crate::cli::names::change_named;
 use crate::feature::project::printable;
 use crate::forms;
 use crate::forms::plain::JsonNumber;
@@ -46,20 +46,15 @@ pub fn show(
 pub fn meant(place: &Where, change: Option<&str>) -> Result<(PathBuf, String)> {
     let start = place.start()?;
     let root = place.runners().with_context(|| {
-        format!(
-            "no loop of `spool ralph` has run at `{}` or above\ngo to the project, or name it with --project DIR",
-            start.display()
-        )
+        let next = match place.with_loops() {
+            Ok(_) => "without these flags, `spool log` shows the loops of sessions",
+            Err(_) => "go to the project, or name it with --project DIR",
+        };
+        format!("no loop of `spool ralph` has run at `{}` or above\n{next}", start.display())
     })?;
     let change = match change {
-        Some(name) => match meant_changes(name, &changes_with_state(&root))?.pop() {
-            Some(change) => change,
-            None => return Err(never_ran(name)),
-        },
-        None => match runners::select(&root)? {
-            Some(change) => change,
-            None => bail!("no loop has run here yet"),
-        },
+        Some(name) => change_named(name, &changes_with_state(&root))?,
+        None => runners::select(&root)?.context("no loop has run here yet")?,
     };
     Ok((root, change))
 }

@@ -1,5 +1,6 @@
 //! Shows tasks: the next ones, one task, or the list.
 
+use std::iter::successors;
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
@@ -130,8 +131,10 @@ pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
     let shown = list.tasks.iter().filter(|task| whole || !task.done).take(most);
     for task in shown {
         let mark = if task.done { 'x' } else { task.mark };
+        let parents = successors(list.parent_of(task), |parent| list.parent_of(parent));
         outln!(
-            "[{}] {} {}{}",
+            "{}[{}] {} {}{}",
+            "  ".repeat(parents.count()),
             text::line(&mark.to_string()),
             printable(&task.id),
             text::title(&task.title, TITLE),

@@ -22,7 +22,7 @@ use crate::text;
 enum Verified {
     /// The task has no command.
     Without,
-    /// The command was added after arming, or nobody armed it and no person at the terminal allowed it: the reason.
+    /// The command is none of those that were armed, or nobody armed it and no person at the terminal allowed it: the reason.
     NotRun(String),
     /// The command may not run: the reason.
     Refused(String),
@@ -122,7 +122,7 @@ pub fn prove(task: &Task, verify: ArmedVerify, root: &Path, limit: Duration) -> 
 
 fn later(task: &Task, command: &str) -> String {
     format!(
-        "The Verify command of {} was added after arming and was not run: run it yourself: `{}`",
+        "The Verify command of {} is none of those that were armed, and was not run: run it yourself: `{}`",
         printable(&task.id),
         text::line(command)
     )

@@ -274,7 +274,8 @@ impl Driver<'_> {
             lines.push(format!("spool ralph --status --change {change}{place}"));
         }
         let lines = lines.join("\n       ");
-        let words = format!("ralph: {style}{word}{style:#}: {}\n       {lines}", state.words);
+        let head = EndName::of(reason).in_words();
+        let words = format!("ralph: {style}{head}{style:#}: {}\n       {lines}", state.words);
         let end = RunnerEnd {
             status: word,
             reason: reason.name(),

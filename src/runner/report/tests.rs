@@ -111,6 +111,8 @@ fn gone_runner_is_dead() {
     fs::write(folder.join("state.json"), state.to_string()).unwrap();
     let report = RunnerReport::of(&root, ID).unwrap();
     assert_eq!(report.is, LoopFormState::Dead);
+    let said = report.line();
+    assert!(said.contains(": its runner was killed, the same command continues it, "), "{said}");
     let form = serde_json::to_value(RunnerForm::from(&report)).unwrap();
     assert_eq!((&form["loop"]["state"], &form["loop"]["process"]), (&json!("dead"), &Value::Null));
     let text = report.text();
@@ -149,7 +151,7 @@ fn ended_loop_says_why() {
         files.save().unwrap();
     }
     let text = RunnerReport::of(&root, ID).unwrap().text();
-    assert!(text.contains("Loop: stuck (max_iters): the limit was reached\n"), "{text}");
+    assert!(text.contains("Loop: ended (max_iters): the limit was reached\n"), "{text}");
     assert!(text.contains("Tokens: ~12,345\n"), "an estimate is marked: {text}");
     assert!(text.contains("Cost: $0.2500\n"), "{text}");
     assert!(text.contains("  Ended: 2"), "{text}");
@@ -173,9 +175,9 @@ fn stopped_loop_says_next_step() {
     drop(files);
     let report = RunnerReport::of(&root, ID).unwrap();
     let text = report.text();
-    assert!(text.contains("  Loop: stopped: it was stopped with Ctrl-C\n"), "{text}");
+    assert!(text.contains("  Loop: ended (stopped): it was stopped with Ctrl-C\n"), "{text}");
     assert!(text.contains("  Next: Run the same command again: it continues this loop;"), "{text}");
-    assert!(report.line().contains(": stopped, iteration"), "{}", report.line());
+    assert!(report.line().contains(": ended (stopped), iteration"), "{}", report.line());
 }
 
 #[test]

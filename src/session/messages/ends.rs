@@ -13,6 +13,7 @@ use crate::feature::lists::others_in_words;
 use crate::feature::project::printable;
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::store::loops::Record;
+use crate::store::names::EndName;
 use crate::text;
 
 /// Characters of task names that a person is told to type again.
@@ -59,7 +60,7 @@ pub fn end_message(
         let open = open_tasks(snapshot);
         let _ = write!(next, "\nOpen: {}", open.split_once(": ").map_or(&*open, |(_, ids)| ids));
     }
-    let head = format!("ended ({})", reason.name());
+    let head = EndName::of(reason).in_words();
     limited(person::ended(record, &head, [&why, &place.words()], &next))
 }
 
@@ -96,7 +97,7 @@ pub fn doubtful_message(snapshot: &FeatureSnapshot, record: &Record) -> Option<S
     let but: Vec<String> = gone.into_iter().chain(open).collect();
     let words = format!("{done}, but {}", but.join("; "));
     let parts = [&words, converged(record.ledger.converging)];
-    (!but.is_empty()).then(|| limited(person::ended(record, "done (completed)", parts, next)))
+    (!but.is_empty()).then(|| limited(person::ended(record, "done", parts, next)))
 }
 
 /// For a session whose loop another one adopted; `None` otherwise.
@@ -108,8 +109,8 @@ pub fn moved_message(record: &Record) -> Option<String> {
 
 /// For a person, when the loop ended and its feature cannot be found.
 pub fn end_without_files(record: &Record) -> String {
-    let reason = record.ledger.ended.as_ref().map_or("stopped", TerminalReason::name);
-    person::ended(record, &format!("ended ({reason})"), [&printable(&record.words), ""], "")
+    let end = record.ledger.ended.as_ref().map_or(EndName::Stopped, EndName::of);
+    person::ended(record, &end.in_words(), [&printable(&record.words), ""], "")
 }
 
 /// For a person, when the state file is gone and tasks are open.

@@ -70,7 +70,8 @@ pub fn more_than(name: &EndName, words: &str) -> String {
     const BEFORE: &str = "it was canceled";
     let says_no_more = words == BEFORE || words == TerminalReason::Cancelled.to_string();
     let is_said = *name == EndName::Cancelled && says_no_more;
-    if is_said { String::new() } else { printable(words) }
+    let more = words.strip_prefix("done ").filter(|_| *name == EndName::Completed);
+    if is_said { String::new() } else { printable(more.unwrap_or(words)) }
 }
 
 /// The next step behind "Next: ", where no sentence begins.

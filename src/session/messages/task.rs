@@ -16,7 +16,7 @@ use crate::judge::promised::BY_WORD;
 use crate::refusal::Refusal;
 use crate::session::messages::feature::{limited, shortened};
 use crate::store::loops::{Assignment, Record, Session};
-use crate::store::names::{EndStatus, LoopKind};
+use crate::store::names::{EndName, EndStatus, LoopKind};
 use crate::text::{self, counted};
 
 /// Characters of the longest task that is given in full; of a longer one, the beginning and its file.
@@ -221,16 +221,18 @@ pub fn status(record: &Record, reason: &TerminalReason) -> EndStatus {
 /// For a person, when the loop has ended; `missing` is what was missing then.
 pub fn end_message(record: &Record, reason: &TerminalReason, missing: &str) -> String {
     let status = status(record, reason);
-    let (head, why) = match (reason, status) {
-        (TerminalReason::Completed, EndStatus::None) => {
-            ("done (completed)".to_owned(), "every check passed".to_owned())
-        }
-        (TerminalReason::Completed, status) => (format!("done ({status})"), grounds(record)),
-        (_, EndStatus::None) => (format!("ended ({})", reason.name()), reason.to_string()),
-        (_, status) => (format!("ended ({}, {status})", reason.name()), reason.to_string()),
+    let head = match (reason, &status) {
+        (_, EndStatus::None) => EndName::of(reason).in_words(),
+        (TerminalReason::Completed, _) => format!("done ({status})"),
+        _ => format!("ended ({}, {status})", reason.name()),
+    };
+    let why = match (reason, &status) {
+        (TerminalReason::Completed, EndStatus::None) => "every check passed".to_owned(),
+        (TerminalReason::Completed, _) => grounds(record),
+        _ => reason.to_string(),
     };
     let next =
-        if *reason == TerminalReason::Completed { String::new() } else { NEXT.after(reason) };
+        if *reason == TerminalReason::Completed { String::new() } else { next(record, reason) };
     person::ended(record, &head, [&why, missing], &next)
 }
 
@@ -242,7 +244,7 @@ pub fn after_end(record: &Record) -> String {
             format!("nothing here: session {} continues it.", printable(&record.moved_to))
         }
         Some(TerminalReason::Completed) => AFTER_COMPLETED.to_owned(),
-        Some(reason) => person::behind_next(&NEXT.after(reason)),
+        Some(reason) => person::behind_next(&next(record, reason)),
     }
 }
 
@@ -266,8 +268,13 @@ pub fn grounds(record: &Record) -> String {
     words.to_owned()
 }
 
-const NEXT: NextStep<'_> =
-    NextStep { again: "start it again with /speckit:ralph-loop", look_at: "what it did last" };
+fn next(record: &Record, reason: &TerminalReason) -> String {
+    let again = match record.ralph() {
+        Some(Assignment { ultrawork: true, .. }) => "start it again with /speckit:ulw-loop",
+        _ => "start it again with /speckit:ralph-loop",
+    };
+    NextStep { again, look_at: "what it did last" }.after(reason)
+}
 
 fn flavour(assignment: &Assignment) -> &'static str {
     if assignment.ultrawork { ULTRAWORK } else { "" }

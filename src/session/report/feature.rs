@@ -138,9 +138,6 @@ impl FeaturesReport {
         if !self.settings_problem.is_empty() {
             let _ = writeln!(text, "Nothing can be armed: {}", printable(&self.settings_problem));
         }
-        if self.features.is_empty() {
-            text.push_str("No feature has a loop. Start one with /speckit:implement in Claude Code, or `spool start`.\n");
-        }
         for feature in &self.features {
             feature.write(&mut text, self.switch());
         }

@@ -109,7 +109,7 @@ impl LiveReport {
             next: String::new(),
         };
         report.waits_for = report.waits(record, life);
-        report.next = report.next_step(record);
+        report.next = report.next_step(record, life);
         report
     }
 
@@ -131,14 +131,17 @@ impl LiveReport {
         waits
     }
 
-    fn next_step(&self, record: &Record) -> String {
+    fn next_step(&self, record: &Record, life: &SessionLife) -> String {
         let session = printable(&record.session);
+        // Background work wakes its session, and nothing else does.
+        let wakes = record.marks.waited && record.waits_for.starts_with("background ");
         match (self.session_state, record.pause()) {
-            (SessionState::Gone, _) => format!("claude --resume {session}"),
+            _ if life.leaves_behind(record) => format!("claude --resume {session}"),
+            (SessionState::Gone, _) => format!("spool resume, then claude --resume {session}"),
             (_, Some(pause)) if pause.ends_by_itself() => "type a prompt in its session".to_owned(),
             (_, Some(_)) => format!("spool resume --session {session}"),
             (SessionState::Waits, None) => "answer in its terminal".to_owned(),
-            (SessionState::Idle, None) if !record.marks.waited => {
+            (SessionState::Idle, None) if !wakes => {
                 "type a prompt in its session, such as \"continue\": its agent is idle".to_owned()
             }
             _ => {

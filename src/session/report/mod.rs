@@ -21,6 +21,8 @@ use session_loop::{FoundLoop, SessionLoop};
 /// Only so many sessions are looked at, the newest.
 const NEWEST: usize = 100;
 const PAST: usize = 3;
+const NONE: &str =
+    "No feature has a loop. Start one with /speckit:implement in Claude Code, or `spool start`.\n";
 
 #[derive(Clone, Debug)]
 pub struct StatusReport {
@@ -37,7 +39,9 @@ impl StatusReport {
 
     /// Text for a person, with line breaks and no color.
     pub fn text(&self) -> String {
-        self.speckit.text() + &self.tasks_text()
+        let is_empty = self.speckit.features.is_empty() && self.tasks.is_empty();
+        let none = if is_empty { NONE } else { "" };
+        self.speckit.text() + none + &self.tasks_text()
     }
 
     /// The part about ralph loops.

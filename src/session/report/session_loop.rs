@@ -6,11 +6,11 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::armed;
-use super::live::{self, LiveReport};
+use super::live::{self, LiveReport, SessionState};
 use crate::engine::Ledger;
 use crate::engine::tasks::TaskList;
 use crate::feature::project::printable;
-use crate::session::life::{self, SessionLife};
+use crate::session::life;
 use crate::session::messages::person::{more_than, reviews};
 use crate::store::loops::{LetGo, Loops, Record};
 use crate::store::names::EndName;
@@ -62,8 +62,6 @@ pub struct SessionLoop {
     armed: String,
     /// The session's notes; `None` before a session has taken the loop.
     pub record: Option<Record>,
-    /// The session is known to be gone.
-    gone: bool,
     /// `None` after the end.
     pub live: Option<LiveReport>,
 }
@@ -114,7 +112,6 @@ impl SessionLoop {
             checking: checking(loops, record.as_ref()),
             armed: if end.is_none() { lines() } else { String::new() },
             pin: standing.pin().cloned(),
-            gone: life == SessionLife::Gone,
             live: moment,
             end,
             record,
@@ -136,14 +133,26 @@ impl SessionLoop {
             (_, _, Some((name, words))) => {
                 let words = more_than(name, words);
                 let why = if words.is_empty() { "" } else { ": " };
-                format!("ended ({name}){why}{words}")
+                format!("{}{why}{words}", name.in_words())
             }
             (LoopFormState::Unbound, ..) if switch.is_empty() => {
                 "armed; the first session that stops takes it".to_owned()
             }
             (LoopFormState::Unbound, ..) => format!("armed{switch}"),
-            (LoopFormState::Orphaned, Some(record), _) => orphaned(record, self.gone, cancel),
-            (LoopFormState::Paused, Some(record), _) => paused(record),
+            (LoopFormState::Orphaned, Some(record), _) => {
+                let why = match self.live.as_ref().map(|live| live.session_state) {
+                    Some(SessionState::Gone) => "is gone".to_owned(),
+                    _ => format!("has been silent for {}", age(record.silent_for())),
+                };
+                let adopt = ["/speckit:ralph-loop --adopt ", &printable(&record.session)].concat();
+                format!(
+                    "live, but its session {why}\n    in another session: {adopt}\n    end it: {cancel}"
+                )
+            }
+            (LoopFormState::Paused, Some(record), _) => {
+                let since = record.pause().map(|pause| age(pause.at.age()));
+                format!("paused for {}", since.unwrap_or_default())
+            }
             _ => format!("live{switch}"),
         }
     }
@@ -208,8 +217,10 @@ fn write_session(text: &mut String, record: &Record, refused: &str) {
         let _ = writeln!(text, "  Reviews beside that: {reviews}");
     }
     if record.seen_at.is_known() {
-        let (ago, words) = (ago(record.seen_at), printable(&record.last_words()));
-        let _ = writeln!(text, "  Last stop: {ago} ago: {words}");
+        // The words of an end stand behind "Loop: ".
+        let words = Some(record.last_words()).filter(|_| ledger.is_live());
+        let words = words.map_or_else(String::new, |words| [": ", &printable(&words)].concat());
+        let _ = writeln!(text, "  Last stop: {} ago{words}", ago(record.seen_at));
     }
     for line in record.output.lines().take(OUTPUT) {
         let _ = writeln!(text, "    {}", printable(line));
@@ -259,29 +270,4 @@ fn counted_line(ledger: &Ledger) -> String {
         if all > 0 { format!(" ({} of them written)", grouped(written)) } else { String::new() };
     let when = if ledger.is_live() { "Before this iteration" } else { "Seen since it was armed" };
     sums.map_or_else(String::new, |sums| format!("  {when}: {sums}{written}\n"))
-}
-
-/// A loop whose session is gone, or has been silent for an hour: how to continue and how to end it.
-fn orphaned(record: &Record, gone: bool, cancel: &str) -> String {
-    let why = if gone {
-        "is gone".to_owned()
-    } else {
-        format!("has been silent for {}", age(record.silent_for()))
-    };
-    let session = printable(&record.session);
-    format!(
-        "live, but its session {why}\n    continue it: claude --resume {session}\n    or in another session: /speckit:ralph-loop --adopt {session}\n    end it: {cancel}"
-    )
-}
-
-/// Since when a loop is paused, why, and what ends the pause; empty without a pause.
-fn paused(record: &Record) -> String {
-    let Some(pause) = record.pause() else { return String::new() };
-    let next = if pause.ends_by_itself() {
-        "the next prompt in its session continues the loop".to_owned()
-    } else {
-        format!("to continue: spool resume --session {}", record.session)
-    };
-    let since = age(pause.at.age());
-    format!("paused for {since} ({}); {next}", printable(&pause.words()))
 }

@@ -29,7 +29,11 @@ fn near_name_is_proposed() {
         (&["resume", "user-lgoin"], 1, "did you mean `001-user-login`?"),
         (&["status", "001-usr-login"], 1, "did you mean `001-user-login`?"),
         (&["log", "001-usr-login"], 1, "did you mean `001-user-login`?"),
-        (&["log", "--change", "001-user-login"], 1, "has not run on `001-user-login` here"),
+        (
+            &["log", "--change", "001-user-login"],
+            1,
+            "has not run here on a change that is called `001-user-login`\n",
+        ),
         (&["stop", "-s", "3f2c8a11"], 1, "did you mean `3f2c8a10-0001-4000-8000-000000000001`?"),
         (&["stop", ""], 1, "no loop here is called ``"),
         (&["stop", "--change", ""], 1, "on a change that is called ``"),

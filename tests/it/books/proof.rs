@@ -133,7 +133,9 @@ fn only_armed_commands_run() {
     project.edit_tasks("T002 Fill it\n", "T002 Fill it\n  - Verify: `touch ran`\n");
     let said = project.task(&["done", "T002"]).ok();
     assert!(
-        said.contains("was added after arming and was not run: run it yourself: `touch ran`"),
+        said.contains(
+            "is none of those that were armed, and was not run: run it yourself: `touch ran`"
+        ),
         "{said}"
     );
     assert_eq!(boxes(&project.tasks()), [false, true]);

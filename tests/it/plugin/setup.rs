@@ -65,8 +65,13 @@ fn setup_installs_and_remove_leaves_nothing() {
     let scratch = with_claude();
     let outcome = setup(&scratch, &[]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    for said in ["wrote the plugin 1.0.0", "copied `spool` and", "added the mark", "installed the"]
-    {
+    for said in [
+        "wrote the plugin 1.0.0",
+        "copied `spool` and",
+        "added the mark",
+        "installed the",
+        "type /speckit:implement\nanywhere else, type /speckit:ralph-loop \"TASK\"\n",
+    ] {
         assert!(outcome.out.contains(said), "{said}: {outcome}");
     }
     let spool = scratch.data().join("bin/spool");

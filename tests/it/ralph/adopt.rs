@@ -289,6 +289,7 @@ fn status_shows_an_orphan() {
         "its session has been silent for 2 h",
         "/speckit:ralph-loop --adopt s1",
         "spool stop --session s1",
+        "  Next: claude --resume s1\n",
     ] {
         assert!(status.contains(words), "{words}\n{status}");
     }

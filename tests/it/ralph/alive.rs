@@ -105,16 +105,46 @@ fn ended_client_leaves_its_loop() {
         let status = printed(&spool(&bench, None, &["status"]));
         for words in [
             "Loop: live, but its session is gone\n",
-            "claude --resume s1\n",
             "/speckit:ralph-loop --adopt s1\n",
             "spool stop --session s1\n",
             "Next: claude --resume s1\n",
         ] {
-            assert!(status.contains(words), "{words}\n{status}");
+            assert_eq!(status.matches(words).count(), 1, "{words}\n{status}");
         }
         let taken = bench.command("s2", "speckit:ralph-loop", "--adopt").run();
         assert!(taken.message().contains("taken over from session s1"), "{taken}");
     }
+}
+
+#[test]
+fn pause_of_gone_session_ends_first() {
+    let bench = Bench::folder();
+    let mut client = SessionClient::of(&bench);
+    client.arms().context();
+    printed(&spool(&bench, None, &["pause"]));
+    client.dies();
+    a_minute_later(&bench);
+    let status = printed(&spool(&bench, None, &["status"]));
+    assert!(status.ends_with("\n  Next: spool resume, then claude --resume s1\n"), "{status}");
+}
+
+#[test]
+fn idle_session_needs_a_prompt() {
+    let bench = Bench::ready();
+    let client = SessionClient::of(&bench);
+    client.event(bench.command("s1", "speckit:implement", "")).run().context();
+    client.lists(json!({"sessionId": "s1", "status": "idle"}));
+    let next = || {
+        let status = printed(&spool(&bench, None, &["status"]));
+        status.lines().last().unwrap_or_default().trim().to_owned()
+    };
+    let task = json!([{"id": "a", "type": "subagent", "status": "running", "description": "x"}]);
+    client.event(bench.stop("s1").with("background_tasks", task)).run();
+    assert!(next().starts_with("Next: nothing"), "its work wakes the session: {}", next());
+    // Nothing else that a loop waits for does.
+    bench.set_state("awaitingApproval", true);
+    client.event(bench.stop("s1")).run();
+    assert!(next().starts_with("Next: type a prompt in its session"), "{}", next());
 }
 
 #[test]

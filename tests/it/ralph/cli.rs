@@ -46,9 +46,9 @@ fn status_needs_no_spec_kit() {
     assert_eq!(report["tasks"][0]["task"], "Make it");
     works_and_says(&bench, PROMISE).told();
     let status = printed(&spool(&bench, None, &["status"]));
-    assert!(status.contains("Loop: ended (completed)"), "{status}");
+    assert!(status.contains("Loop: done: "), "{status}");
     let log = printed(&spool(&bench, None, &["log"]));
-    for words in ["armed", "Limit: 5 iterations", "continue", "no promise", "done (completed)"] {
+    for words in ["armed", "Limit: 5 iterations", "continue", "no promise", "  done  "] {
         assert!(log.contains(words), "{words}\n{log}");
     }
 }

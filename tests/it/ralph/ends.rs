@@ -21,6 +21,17 @@ fn cancel_outlasts_a_late_stop() {
 }
 
 #[test]
+fn end_names_the_typed_command() {
+    for name in ["ralph-loop", "ulw-loop"] {
+        let bench = Bench::folder();
+        let command = format!("speckit:{name}");
+        bench.command("s1", &command, "\"Make it\" --max-iterations 1").run().context();
+        let end = works_and_says(&bench, "no");
+        assert!(end.told().contains(&format!("then start it again with /{command};")), "{end}");
+    }
+}
+
+#[test]
 fn cancel_during_judging_holds() {
     // Each round the cancel meets the stop in another moment of it.
     for _ in 0..40 {

@@ -25,9 +25,14 @@ fn loop_line(bench: &Bench) -> String {
     line.unwrap_or_default().trim().to_owned()
 }
 
-fn assert_paused(bench: &Bench, words: &str) {
-    let line = loop_line(bench);
-    assert!(line.starts_with("Loop: paused for ") && line.ends_with(words), "{line}");
+/// The status says since when, why, and the way on, each once.
+fn assert_paused(bench: &Bench, why: &str, next: &str) {
+    let status = printed(&spool(bench, None, &["status"]));
+    for words in ["\n  Loop: paused for ", why, next] {
+        assert_eq!(status.matches(words).count(), 1, "{words}:\n{status}");
+    }
+    assert!(status.contains(&format!("\n  Waiting: for the end of a pause ({why})\n")), "{status}");
+    assert!(status.ends_with(&format!("\n  Next: {next}\n")), "{status}");
 }
 
 fn failed_turn(bench: &Bench) -> Outcome {
@@ -42,7 +47,7 @@ fn paused_loop_counts_nothing() {
     let said = printed(&spool(&bench, None, &["pause"]));
     assert!(said.starts_with("Ralph-speckit: paused: Make it · 1 iteration"), "{said}");
     assert!(said.contains("`spool resume` continues"), "{said}");
-    assert_paused(&bench, "(asked for in a terminal); to continue: spool resume --session s1");
+    assert_paused(&bench, "asked for in a terminal", "spool resume --session s1");
 
     let stop = works_and_says(&bench, "I go on.");
     let words = "Ralph-speckit: paused: Make it · asked for in a terminal · nothing is counted\nNext: `spool resume` in a terminal continues the loop; /speckit:cancel-ralph ends it.";
@@ -70,7 +75,7 @@ fn pause_hides_no_done_work() {
     printed(&spool(&bench, None, &["pause"]));
     works_and_says(&bench, "no").told();
     assert!(works_and_says(&bench, PROMISE).told().contains("PROMISE_ACCEPTED"));
-    assert!(loop_line(&bench).starts_with("Loop: ended (completed)"), "{}", loop_line(&bench));
+    assert!(loop_line(&bench).starts_with("Loop: done: "), "{}", loop_line(&bench));
     let error = refused(&spool(&bench, None, &["resume"]));
     assert!(error.contains("no loop is paused here"), "{error}");
 }
@@ -134,7 +139,7 @@ fn a_features_loop_pauses_too() {
     let said = printed(&spool(&bench, None, &["pause"]));
     let words = "Ralph-speckit: paused: 001-login · ";
     assert!(said.starts_with(&format!("{words}0 iterations")), "{said}");
-    assert_paused(&bench, "(asked for in a terminal); to continue: spool resume --session s1");
+    assert_paused(&bench, "asked for in a terminal", "spool resume --session s1");
     let stop = bench.stop("s1").run();
     assert!(stop.told().starts_with(words) && stop.told().ends_with("/speckit:cancel ends it."));
     bench.stop("s1").run().silent();
@@ -217,10 +222,7 @@ fn failed_turn_pauses_until_next() {
     let failure = failed_turn(&bench);
     let words = "Ralph-speckit: paused: Make it · the turn broke off: rate_limit · nothing is counted\nNext: type anything to continue; /speckit:cancel-ralph ends it.";
     assert_eq!(failure.told(), words);
-    assert_paused(
-        &bench,
-        "(the turn broke off: rate_limit); the next prompt in its session continues the loop",
-    );
+    assert_paused(&bench, "the turn broke off: rate_limit", "type a prompt in its session");
     // Whatever wants to stop now belongs to a turn that came after the failure.
     let stop = works_and_says(&bench, "no");
     assert!(stop.reason().contains("iteration 2 of 50"), "{stop}");

@@ -40,7 +40,7 @@ fn s4_typed_checks_outlast_notes() {
     let contract = bench.record("s1").assignment.unwrap().contract;
     assert_eq!(contract.guardrails.max_iterations, Some(7));
     bench.write("built", "");
-    assert!(works_and_says(&bench, PROMISE).told().contains("complete"));
+    assert!(works_and_says(&bench, PROMISE).told().contains("done: Make it"));
     assert!(bench.pin("session-s1").is_none(), "it is over");
 }
 
@@ -87,7 +87,7 @@ fn holds(bench: &Bench) {
     let stop = works_and_says(bench, PROMISE);
     assert!(stop.is_block(), "{stop}");
     bench.write("built", "");
-    assert!(works_and_says(bench, PROMISE).told().contains("complete"));
+    assert!(works_and_says(bench, PROMISE).told().contains("done: Make it"));
     assert!(bench.pin("session-s1").is_none(), "it is over");
     works_and_says(bench, PROMISE).silent();
 }

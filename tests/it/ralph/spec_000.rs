@@ -44,10 +44,7 @@ fn token_present_but_objective_checks_fail() {
 fn objective_checks_pass_without_token_requirement() {
     let bench = armed("\"Make it\" --check true");
     let stop = bench.stop("s1").saying("It is made.").run();
-    assert_eq!(
-        stop.told(),
-        "Ralph-speckit: done (completed): Make it · every check passed · 1 iteration"
-    );
+    assert_eq!(stop.told(), "Ralph-speckit: done: Make it · every check passed · 1 iteration");
     assert_eq!(bench.verdicts("s1"), ["end completed"]);
 }
 

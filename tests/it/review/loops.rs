@@ -85,7 +85,7 @@ fn agent_and_reader_cost_end_it() {
     let ran = built.loop_with("--review --max-usd 0.85").with_code(8);
     assert_eq!(built.reviews(), 2, "{ran}");
     ran.says("  `spool review --harness claude` failed: not passed (2 of 3 met), by claude, 420 tokens, $0.2500\n");
-    ran.says("ralph: stuck: $0.9000 are used, and $0.8500 are allowed\n");
+    ran.says("ralph: ended (budget): $0.9000 are used, and $0.8500 are allowed\n");
     ran.says(" 840 tokens, $0.4000, ").says(", reviews 840 tokens, $0.5000, ");
     let runner = &status(&built)["runners"][0];
     assert_eq!(runner["loop"]["review_cost_usd"], json!(0.5), "{runner:#}");
@@ -108,7 +108,7 @@ fn silent_reader_cost_is_estimated() {
     let ran = built.loop_with(&format!("--review --max-usd 0.60 {prices}")).with_code(8);
     assert_eq!(built.reviews(), 1, "{ran}");
     ran.says("by claude, 420 tokens, ~$0.4200\n").says(" reviews 420 tokens, ~$0.4200, ");
-    ran.says("ralph: stuck: ~$0.6200 are used, and $0.6000 are allowed");
+    ran.says("ralph: ended (budget): ~$0.6200 are used, and $0.6000 are allowed");
     let runner = &status(&built)["runners"][0]["loop"];
     assert_eq!(runner["review_cost_usd"], json!(0.42), "{runner:#}");
     assert_eq!(runner["review_cost_estimated"], json!(true), "{runner:#}");

@@ -78,7 +78,7 @@ fn priced_money_ends_the_iteration_soon() {
     let ran = bench.ralph(&format!("--max-usd 0.004 {prices}")).run().with_code(8);
     let spent = 3.0 * 0.00134;
     ran.says("(cut short: the budget is used up)")
-        .says(&format!("ralph: stuck: ~${spent:.4} are used, and $0.0040 are allowed"));
+        .says(&format!("ralph: ended (budget): ~${spent:.4} are used, and $0.0040 are allowed"));
     ran.says(&format!(" tokens, ~${spent:.4}, ")).says("--max-usd sets another limit");
     assert_eq!(bench.runs(), 1);
     let (state, entry) = (bench.state(), &bench.iterations()[0]);
@@ -95,7 +95,8 @@ fn reported_money_is_no_estimate() {
     let bench = Bench::new();
     bench.claude("cost=0.75\ncalls Bash\necho $n > made.txt\nresult 'On it.'");
     let ran = bench.ralph("--max-usd 1").run().with_code(8);
-    ran.says("ralph: stuck: $1.50 are used, and $1.00 are allowed").says(" tokens, $1.50, ");
+    ran.says("ralph: ended (budget): $1.50 are used, and $1.00 are allowed")
+        .says(" tokens, $1.50, ");
     ran.warns(
         "claude says what a run cost only at its end: --max-usd is judged after each iteration",
     );

@@ -8,11 +8,12 @@ use serde_json::json;
 use crate::runner::ran::Ran;
 use crate::runner::support::{Bench, CHANGE, MORE_THAN_AN_HOUR, PROMISE, in_change, says};
 
-/// Checks all that an end leaves behind; `words` stand on the screen behind the status.
+/// Checks all that an end leaves behind; `words` stand on the screen behind the end's head.
 #[track_caller]
 fn ended(bench: &Bench, ran: Ran, status: &str, reason: &str, code: i32, words: &str) -> Ran {
     let ran = ran.with_code(code);
-    ran.says(&format!("\nralph: {status}: {words}"));
+    let head = if reason == "completed" { "done".to_owned() } else { format!("ended ({reason})") };
+    ran.says(&format!("\nralph: {head}: {words}"));
     let state = bench.state();
     assert_eq!(state["status"], status, "{ran}");
     assert_eq!(state["reason"], reason, "{ran}");

@@ -47,7 +47,7 @@ fn h3_time_limit_ends_paused_loops() {
     gate.open();
     running.wait_for("ralph: paused");
     bench.let_pass(MORE_THAN_AN_HOUR);
-    running.finish().with_code(7).says("ralph: stuck: the time limit of 1 h");
+    running.finish().with_code(7).says("ralph: ended (timed_out): the time limit of 1 h");
     assert_eq!(bench.runs(), 1);
     assert_eq!(bench.state()["reason"], "timed_out");
 }

@@ -59,6 +59,6 @@ fn n6_moved_project_says_so() {
         "cd /; mv '{root}' '{root}-moved'; ln -s '{root}-moved' '{root}'; echo 'On it.'"
     ));
     let ran = bench.ralph("--max-iterations 3").run();
-    ran.says("ralph: stuck: ").says("the folder of the project, `").says("is gone");
+    ran.says("ralph: ended (blocked): ").says("the folder of the project, `").says("is gone");
     assert_eq!(bench.runs(), 1, "{ran}");
 }

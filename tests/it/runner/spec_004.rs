@@ -213,7 +213,7 @@ fn scenario_status_command() {
     gate.open();
     running.finish().with_code(0);
     let status = bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0);
-    status.says("Loop: done (completed)").says("Iteration: 2 (of 5)");
+    status.says("Loop: done").says("Iteration: 2 (of 5)");
     let table = status.output.split_once("Last iterations").expect("a table").1;
     for words in ["0  continue\n        no promise yet\n", "0  end\n        all the work is done\n"]
     {

@@ -57,7 +57,7 @@ fn usage_limit_wait_shows_and_stops() {
     );
     running.signal(Signal::INT);
     let ran = running.finish().with_code(130);
-    ran.says("ralph: stopped").says("0 iterations");
+    ran.says("ralph: ended (stopped)").says("0 iterations");
     let state = bench.state();
     assert_eq!((&state["status"], &state["waits_until"]), (&json!("stopped"), &json!(0)));
     assert_eq!((&state["current_iteration"], &state["iterations"]), (&json!(0), &json!([])));
@@ -116,7 +116,7 @@ fn nobody_waits_unasked() {
          calls Bash\nresult '{PROMISE}'"
     ));
     let ran = bench.ralph("--max-iterations 9").run().with_code(13);
-    ran.says("ralph: stuck: the usage limit is lifted at 20")
+    ran.says("ralph: ended (usage_limit): the usage limit is lifted at 20")
         .says("; --max-limit-wait is not given");
     ran.says("Run the same command again when it is lifted: it continues.");
     assert_eq!((bench.runs(), &bench.state()["reason"]), (2, &json!("usage_limit")));

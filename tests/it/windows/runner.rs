@@ -125,7 +125,7 @@ fn promise_ends_a_blank_folder_loop() {
 fn loop_ends_at_most_iterations() {
     let bench = Bench::new(&["echo more >> made.txt"]);
     let said = Said::of(&mut bench.ralph(&["--max-iterations", "2"]));
-    ended(&said, 3, "ralph: stuck:");
+    ended(&said, 3, "ralph: ended (max_iters):");
     assert_eq!(bench.runs(), 2, "{said}");
 }
 
