@@ -206,7 +206,8 @@ impl Driver<'_> {
     /// The changes of this run, and the costs of its tasks.
     fn run_summary(&self) -> RunSummary {
         let mut own = of_run(&self.files.folder, &self.files.state.started_at);
-        add_left_ticks(&mut own, &self.tree.receipts_since(self.proofs.began_at));
+        let began = self.proofs.judge.as_ref().map(|judge| judge.armed.at).unwrap_or_default();
+        add_left_ticks(&mut own, &self.tree.receipts_since(began));
         if let Some(git) = &self.tree.git {
             for iteration in &mut own {
                 find_kept(&self.plan.change.id, iteration, git);

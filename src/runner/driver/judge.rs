@@ -102,9 +102,8 @@ impl Driver<'_> {
     }
 
     fn take_results(&mut self, results: &mut [CheckResult]) {
-        let Some(judge) = self.proofs.tick_judge(&self.tree) else { return };
-        let TickProofs { ticks, millis, .. } = &mut self.proofs;
-        ticks.take_results(&judge, results, &|run| millis.get(run).copied().unwrap_or_default());
+        let TickProofs { judge: Some(judge), ticks, millis, .. } = &mut self.proofs else { return };
+        ticks.take_results(judge, results, &|run| millis.get(run).copied().unwrap_or_default());
     }
 
     /// `commits` counts commits with work in them.

@@ -15,30 +15,24 @@ use crate::engine::proof::LeastProof;
 use crate::engine::resumed::continued;
 use crate::evidence::contents::{Contents, KeptContents};
 use crate::evidence::task_list::{self, TASKS, TaskFile};
-use crate::judge::{LOOK, Looks};
+use crate::judge::{LOOK, Looks, TickJudge};
 use crate::runner::options::Counting;
 use crate::runner::screen::Screen;
 use crate::runner::state::time_of;
 use crate::runner::task_list::Tasks;
 use crate::store::kept_run::{KeptRun, StoppedRun};
 use crate::store::receipts::{MOST_FILES, Receipts};
-use crate::world::{self, WallTime};
+use crate::world;
 
 /// The baseline of a run that was stopped or whose runner was killed.
 pub(super) struct LeftRun {
-    /// The beginning of the run.
-    pub(super) began_at: WallTime,
+    pub(super) run: KeptRun,
     /// The task list at the beginning, with a person's changes since a stop.
-    pub(super) list: TaskFile,
-    named: Vec<String>,
-    /// Earlier stops.
-    stops: u32,
+    pub(super) list: Rc<TaskFile>,
     /// `None` for a killed runner: then every difference is the agent's.
     stop: Option<LeftAtStop>,
-    /// Contents at the beginning; `None` for a project too large for a look.
-    at_start: Option<Contents>,
-    /// Contents at the last proved task.
-    at_tick: Option<Contents>,
+    /// Contents at the beginning, and at the last proved task.
+    looks: Looks,
 }
 
 /// The state at a stop.
@@ -91,15 +85,9 @@ impl WorkTree<'_> {
             let contents = look(left.contents).and_then(|kept| kept.contents);
             stop = Some(LeftAtStop { contents, is_list_changed });
         }
-        Ok(Some(LeftRun {
-            began_at: run.began_at,
-            at_tick: tick.contents.or_else(|| at_start.clone()),
-            at_start,
-            named: run.named,
-            stops: run.stops,
-            stop,
-            list: TaskFile::of(bytes),
-        }))
+        let tick = tick.contents.or_else(|| at_start.clone());
+        let (looks, list) = (Looks { armed: at_start, tick }, Rc::new(TaskFile::of(bytes)));
+        Ok(Some(LeftRun { run, list, stop, looks }))
     }
 }
 
@@ -107,22 +95,20 @@ impl Driver<'_> {
     /// Continues from a baseline, and judges the agent's ticks. Files that are protected only since then are compared
     /// with their current state.
     pub(super) fn begin_with(&mut self, left: LeftRun) {
-        let LeftRun { began_at, list, named, mut at_start, mut at_tick, stops, stop } = left;
-        self.proofs.began_at = began_at;
-        self.proofs.stops = stops;
-        self.proofs.list_at_start = Some(Rc::new(list));
-        if let Some(judge) = self.proofs.tick_judge(&self.tree) {
+        let LeftRun { run, stop, looks: Looks { mut armed, mut tick }, .. } = left;
+        self.proofs.stops = run.stops;
+        if let Some(judge) = &mut self.proofs.judge {
             let mut new = judge.looked_at();
-            new.retain(|path| !named.contains(path));
+            new.retain(|path| !run.named.contains(path));
             if !new.is_empty()
-                && let Ok(now) = judge.contents(at_tick.as_ref(), LOOK)
+                && let Ok(now) = judge.contents(tick.as_ref(), LOOK)
             {
                 let new = judge.place.looked_at(&new);
                 let with_new = |look: Contents| look.with_missing(&now, &new);
-                (at_start, at_tick) = (at_start.map(with_new), at_tick.map(with_new));
+                (armed, tick) = (armed.map(with_new), tick.map(with_new));
             }
+            judge.looks = Looks { armed, tick }.into();
         }
-        self.proofs.looks = Looks { armed: at_start, tick: at_tick };
         if let Some(stop) = stop {
             self.continue_stopped(&stop);
         }
@@ -132,12 +118,8 @@ impl Driver<'_> {
     /// Accepts a person's changes since the stop: they are not the agent's work, and a person may change protected
     /// files. The agent's changes stay its work.
     fn continue_stopped(&mut self, stop: &LeftAtStop) {
-        let judge = self.proofs.tick_judge(&self.tree);
-        let at_stop = stop.contents.as_ref().zip(judge.as_ref());
-        let now =
-            at_stop.and_then(|(old, judge)| Some(old).zip(judge.contents(Some(old), LOOK).ok()));
-        let is_changed =
-            now.is_some_and(|(old, now)| self.proofs.leave_to_person(&self.tree, old, &now));
+        let both = self.proofs.judge.as_mut().zip(stop.contents.as_ref());
+        let is_changed = both.is_some_and(|(judge, at_stop)| leave_to_person(judge, at_stop));
         if is_changed || stop.is_list_changed {
             self.proofs.keep_for_done(&self.tree, &self.console.screen);
         }
@@ -147,15 +129,19 @@ impl Driver<'_> {
 
     /// Keeps the run's baseline.
     pub(super) fn keep_run(&mut self) {
-        let (Some(run), Ok(receipts)) =
-            (self.proofs.run_to_keep(&self.tree), self.tree.run_receipts())
-        else {
-            return;
+        let Some(judge) = &self.proofs.judge else { return };
+        let Some(list) = judge.armed_list() else { return };
+        let run = KeptRun {
+            began_at: judge.armed.at,
+            folder: self.tree.path().to_owned(),
+            named: judge.looked_at(),
+            stops: self.proofs.stops,
+            list: list.bytes.clone(),
         };
-        let looks = self.proofs.kept_looks();
-        if let Err(error) = receipts.keep_run(&run, &looks).map_err(anyhow::Error::from) {
+        let kept = judge.receipts.keep_run(&run, &kept_looks(judge));
+        if let Err(error) = kept.map_err(anyhow::Error::from) {
             self.files.fills_disk(&error);
-            let _ = receipts.forget_stop();
+            let _ = judge.receipts.forget_stop();
             self.console.screen.warn(&format!(
                 "what this run begins with is not kept: if its runner is killed, the boxes count that are ticked then: {error:#}"
             ));
@@ -176,14 +162,14 @@ impl Driver<'_> {
     fn judge_left_ticks(&mut self) {
         let Some(folder) = self.tree.list_folder() else { return };
         let Ok(file) = task_list::read(&folder) else { return };
-        let Some(judge) = self.proofs.tick_judge(&self.tree) else { return };
+        let Some(judge) = &self.proofs.judge else { return };
         for (id, receipt) in judge.known() {
             self.proofs.no_change.extend(receipt.no_change.map(|why| (id, why)));
         }
         let cut_off = self.files.recovered.as_ref().and_then(|last| last.iteration.clone());
         let mut entry = cut_off.unwrap_or_default();
-        let began_at = time_of(&entry.started).unwrap_or(self.proofs.began_at);
-        if let Some(before) = &self.proofs.looks.tick {
+        let began_at = time_of(&entry.started).unwrap_or(judge.armed.at);
+        if let Some(before) = &judge.looks().tick {
             let now = judge.contents(Some(before), LOOK);
             let files = now.map(|now| now.changed_since(before)).unwrap_or_default();
             entry.files_changed = files.len() as u64;
@@ -203,42 +189,53 @@ impl Driver<'_> {
     }
 }
 
-impl TickProofs {
-    /// Takes the files that changed since the stop as a person's; `true` if there are any.
-    fn leave_to_person(&mut self, tree: &WorkTree<'_>, at_stop: &Contents, now: &Contents) -> bool {
-        let changed = now.changed_since(at_stop);
-        let Some(judge) = self.tick_judge(tree).filter(|_| !changed.is_empty()) else {
-            return false;
-        };
-        let protected = judge.protected(&judge.place.changed(now, at_stop));
-        let is_protected = |path: &str| protected.contains(&judge.place.in_project(path));
-        let with_theirs = |then: &Contents| {
-            let of_agent: BTreeSet<String> =
-                at_stop.changed_since(then).into_iter().map(|file| file.path).collect();
-            let is_theirs = |path: &&str| !of_agent.contains(*path) || is_protected(path);
-            let theirs = changed.iter().map(|file| file.path.as_str()).filter(is_theirs);
-            then.clone().with_those_of(now, &theirs.collect())
-        };
-        let Looks { armed, tick } = &self.looks;
-        let [armed, tick] = [armed, tick].map(|look| look.as_ref().map(with_theirs));
-        self.looks = Looks { armed, tick };
-        true
+/// Takes the files that changed since the stop as a person's; `true` if there are any.
+fn leave_to_person(judge: &mut TickJudge, at_stop: &Contents) -> bool {
+    let Ok(now) = judge.contents(Some(at_stop), LOOK) else { return false };
+    let changed = now.changed_since(at_stop);
+    if changed.is_empty() {
+        return false;
     }
+    let protected = judge.protected(&judge.place.changed(&now, at_stop));
+    let is_protected = |path: &str| protected.contains(&judge.place.in_project(path));
+    let with_theirs = |then: &Contents| {
+        let of_agent: BTreeSet<String> =
+            at_stop.changed_since(then).into_iter().map(|file| file.path).collect();
+        let is_theirs = |path: &&str| !of_agent.contains(*path) || is_protected(path);
+        let theirs = changed.iter().map(|file| file.path.as_str()).filter(is_theirs);
+        then.clone().with_those_of(&now, &theirs.collect())
+    };
+    let Looks { armed, tick } = judge.looks();
+    let [armed, tick] = [armed, tick].map(|look| look.as_ref().map(with_theirs));
+    judge.looks = Looks { armed, tick }.into();
+    true
+}
 
+/// The contents at the beginning and at the last tick, as bytes.
+fn kept_looks(judge: &TickJudge) -> [Vec<u8>; 2] {
+    let Looks { armed, tick } = judge.looks();
+    [armed, tick].map(|look| kept_look(judge, look.clone()))
+}
+
+/// A look in the bytes that a run keeps.
+fn kept_look(judge: &TickJudge, contents: Option<Contents>) -> Vec<u8> {
+    KeptContents { number: judge.number(), contents }.to_bytes()
+}
+
+impl TickProofs {
     /// Keeps the contents for `spool task done`, where that judges by the run's rule.
     pub(super) fn keep_for_done(&self, tree: &WorkTree<'_>, screen: &Screen) {
-        let (Some(since), Some(file)) = (self.judged_since, &self.list_at_start) else { return };
+        let (Some(since), Some(judge)) = (self.judged_since, &self.judge) else { return };
+        let Some(list) = judge.armed_list() else { return };
         let kept = tree.receipts().and_then(|receipts| {
             if tree.plan.change.root != tree.path() {
                 // `spool task done` looks at the project alone, by its own paths.
-                let judge =
-                    self.tick_judge(tree).map(|judge| judge.of_project(&tree.plan.change.root));
-                let contents = judge.and_then(|judge| judge.contents(None, LOOK).ok());
+                let contents = judge.contents_of_project(&tree.plan.change.root).ok();
                 return receipts
                     .keep_contents(&KeptContents { number: since.millis(), contents }.to_bytes());
             }
-            let [start, tick] = self.kept_looks();
-            receipts.keep_armed(since.millis(), &start, &file.bytes)?;
+            let [start, tick] = kept_looks(judge);
+            receipts.keep_armed(since.millis(), &start, &list.bytes)?;
             receipts.keep_contents(&tick)
         });
         if let Err(error) = kept {
@@ -248,41 +245,18 @@ impl TickProofs {
         }
     }
 
-    /// The contents at the beginning and at the last tick, as bytes.
-    fn kept_looks(&self) -> [Vec<u8>; 2] {
-        let Looks { armed, tick } = &self.looks;
-        [armed, tick].map(|look| self.kept_look(look.clone()))
-    }
-
-    /// A look in the bytes that this run keeps.
-    fn kept_look(&self, contents: Option<Contents>) -> Vec<u8> {
-        KeptContents { number: self.began_at.millis(), contents }.to_bytes()
-    }
-
-    /// `None` without a list.
-    fn run_to_keep(&self, tree: &WorkTree<'_>) -> Option<KeptRun> {
-        Some(KeptRun {
-            began_at: self.began_at,
-            folder: tree.path().to_owned(),
-            named: self.tick_judge(tree).map(|judge| judge.looked_at()).unwrap_or_default(),
-            stops: self.stops,
-            list: self.list_at_start.as_ref()?.bytes.clone(),
-        })
-    }
-
     /// Keeps the state at the stop: later changes are not the agent's.
     pub(super) fn keep_stop(&self, tree: &WorkTree<'_>, screen: &Screen) {
-        let judge = self.tick_judge(tree).filter(|judge| judge.armed.least != LeastProof::Word);
-        let folder = tree.list_folder();
-        let (Some(judge), Some(folder)) = (judge, folder) else { return };
+        let judge = self.judge.as_ref().filter(|judge| judge.armed.least != LeastProof::Word);
+        let (Some(judge), Some(folder)) = (judge, tree.list_folder()) else { return };
         let Ok(file) = task_list::read(&folder) else { return };
-        let earlier = self.looks.tick.as_ref();
+        let earlier = judge.looks().tick.as_ref();
         let look = || judge.contents(earlier, LOOK).ok();
         let stop = StoppedRun {
-            began_at: self.began_at,
+            began_at: judge.armed.at,
             stops: self.stops,
             list: file.bytes,
-            contents: self.kept_look(earlier.and_then(|_| look())),
+            contents: kept_look(judge, earlier.and_then(|_| look())),
             ..StoppedRun::default()
         };
         if let Err(error) = judge.receipts.keep_stop(&stop) {

@@ -47,7 +47,7 @@ pub(super) fn pin<'a>(
 ) -> Option<RunPin<'a>> {
     let proof = options.settings.proof();
     let now = task_list::read(&change.folder).ok()?;
-    let file = left.map_or(&now, |left| &left.list);
+    let file = left.map_or(&now, |left| &*left.list);
     let command = |task: &Task| Some((task.id.clone(), task.verify_command(&file.bytes)?));
     let list = file.list.clone().with_optional(options.include_optional);
     let commands: VerifyCommands = list.tasks.iter().filter_map(command).collect();
@@ -62,7 +62,7 @@ pub(super) fn pin<'a>(
         folder: change.folder.clone(),
         relative: names::with_slashes(folder),
     };
-    let armed_at = left.map_or_else(world::now, |left| left.began_at);
+    let armed_at = left.map_or_else(world::now, |left| left.run.began_at);
     let pin = Pin {
         about: change.id.clone(),
         armed_at,

@@ -8,7 +8,7 @@ use super::pin::RunPin;
 use crate::engine::promise::said_of_tasks;
 use crate::engine::proof::{LeastProof, Proof, UnprovedTask};
 use crate::engine::{Difference, Work};
-use crate::evidence::contents::KeptContents;
+use crate::evidence::contents::{Contents, KeptContents};
 use crate::evidence::task_list;
 use crate::forms::events::RunnerEvent;
 use crate::judge::ticks::{TickClaim, Ticks};
@@ -24,17 +24,21 @@ impl Driver<'_> {
     /// Takes the files' contents and the list before the first iteration, with the pinned terms; a continued run takes
     /// what it began with.
     pub(super) fn begin_proofs(&mut self, pin: Option<&RunPin<'_>>, left: Option<LeftRun>) {
-        if self.tree.list_path().is_none() {
+        let Some(folder) = self.tree.list_folder() else {
             if self.plan.is_by_word() && self.files.earlier != EarlierLoop::GoesOn {
                 self.arm_promise();
             }
             return;
-        }
-        let folder = self.tree.list_folder();
-        let list = folder.and_then(|folder| task_list::read(&folder).ok());
-        self.proofs.list_at_start = list.map(Rc::new);
-        self.proofs.began_at = pin.map_or_else(world::now, |pin| pin.armed_at);
-        self.proofs.armed = pin.map(|pin| pin.commands.clone()).unwrap_or_default();
+        };
+        let (at, list) = match &left {
+            Some(left) => (left.run.began_at, Some(Rc::clone(&left.list))),
+            None => (
+                pin.map_or_else(world::now, |pin| pin.armed_at),
+                task_list::read(&folder).ok().map(Rc::new),
+            ),
+        };
+        let commands = pin.map(|pin| pin.commands.clone()).unwrap_or_default();
+        self.proofs.arm(&self.tree, at, list, commands);
         self.proofs.judged_since = pin.and_then(|pin| pin.judged_since);
         if self.plan.options.settings.proof() == LeastProof::Word {
             return;
@@ -43,9 +47,10 @@ impl Driver<'_> {
             self.begin_with(left);
             return;
         }
-        let contents =
-            self.proofs.tick_judge(&self.tree).and_then(|judge| judge.contents(None, LOOK).ok());
-        self.proofs.looks = Looks { armed: contents.clone(), tick: contents };
+        if let Some(judge) = &mut self.proofs.judge {
+            let contents = judge.contents(None, LOOK).ok();
+            judge.looks = Looks { armed: contents.clone(), tick: contents }.into();
+        }
         self.keep_run();
     }
 
@@ -86,18 +91,16 @@ impl Driver<'_> {
     ) {
         self.proofs.ticks = Ticks::default();
         let all_done = matches!(looked.work, Work::List { done: 1.., open: 0 });
-        let (Some(judge), Some(tasks)) = (self.proofs.tick_judge(&self.tree), &self.tree.tasks)
-        else {
-            return;
-        };
+        self.proofs.follow_list(&self.tree);
+        let (Some(judge), Some(tasks)) = (&mut self.proofs.judge, &self.tree.tasks) else { return };
         let Some(file) = tasks.looked() else { return };
         let said = said.unwrap_or_default();
-        Self::note_missing(&judge, &file.list, looked, said);
+        Self::note_missing(judge, &file.list, looked, said);
         if self.plan.options.settings.proof() == LeastProof::Word {
             return;
         }
         let claim = TickClaim { new: &looked.ticked, since: began_at, all_done, said };
-        let ticks = Ticks::of(&judge, (&file.list, &file.bytes), claim, LOOK);
+        let ticks = Ticks::of(judge, (&file.list, &file.bytes), claim, LOOK);
         let mut done = self.tree.receipts_since(began_at);
         done.retain(|receipt| receipt.by == Witness::Done);
         for tick in &ticks.proved {
@@ -111,7 +114,7 @@ impl Driver<'_> {
         let said = said.filter_map(|(id, why)| Some((id.clone(), why.clone()?)));
         self.proofs.no_change.extend(said);
         if !ticks.proved.is_empty() {
-            self.proofs.looks.tick.clone_from(&ticks.seen.now);
+            set_tick(judge, ticks.seen.now.clone());
             self.proofs.keep_for_done(&self.tree, &self.console.screen);
         } else if let (false, Some(since)) = (done.is_empty(), self.proofs.judged_since) {
             // `spool task done` kept a look after the last tick; its look covers the project alone.
@@ -119,8 +122,9 @@ impl Driver<'_> {
             let kept = kept.and_then(KeptContents::parse);
             let kept =
                 kept.filter(|kept| kept.number == since.millis() && judge.place.above.is_empty());
-            let look = || judge.contents(self.proofs.looks.tick.as_ref(), LOOK).ok();
-            self.proofs.looks.tick = kept.map_or_else(look, |kept| kept.contents);
+            let look = || judge.contents(judge.looks().tick.as_ref(), LOOK).ok();
+            let tick = kept.map_or_else(look, |kept| kept.contents);
+            set_tick(judge, tick);
         }
         self.take_back(&ticks.unproved, looked, entry);
         self.proofs.ticks = ticks;
@@ -188,5 +192,12 @@ impl Driver<'_> {
             let words = format!("  {id} is open again: it was ticked, but {lack}{how}");
             self.console.screen.report(event, &words);
         }
+    }
+}
+
+/// Sets the contents that the next tick is compared with.
+fn set_tick(judge: &mut TickJudge, tick: Option<Contents>) {
+    if let Some(looks) = judge.looks.get_mut() {
+        looks.tick = tick;
     }
 }

@@ -8,6 +8,7 @@ use crate::engine::proof::{Unproved, UnprovedReason};
 use crate::runner::git::NO_COMMIT;
 use crate::runner::state::{tail, time_of};
 use crate::runner::summary::{SHORT, git_in};
+use crate::world::WallTime;
 
 /// Files in one command.
 const MOST: usize = 10;
@@ -49,9 +50,9 @@ impl TickProofs {
         loop_folder: &Path,
     ) -> Option<String> {
         let git = tree.git.as_ref()?;
-        let commit = self.commit_at_begin(tree, loop_folder)?;
-        let files = self.tick_judge(tree)?.place.looked_at(paths);
-        let at_start = self.looks.armed.as_ref()?;
+        let judge = self.judge.as_ref()?;
+        let (files, at_start) = (judge.place.looked_at(paths), judge.looks().armed.as_ref()?);
+        let commit = commit_at_begin(judge.armed.at, tree, loop_folder)?;
         // The command would lose what was not committed when the run began.
         let is_as_before = |path: &String| {
             // git would read a pattern.
@@ -67,14 +68,13 @@ impl TickProofs {
         let short: String = commit.chars().take(SHORT).collect();
         Some(format!("{git} checkout {short} -- {}", shell_words::join(&files)))
     }
+}
 
-    /// The commit on which the run, or the run that it continues, began.
-    fn commit_at_begin(&self, tree: &WorkTree<'_>, loop_folder: &Path) -> Option<String> {
-        let began_at = self.began_at;
-        let past = tail(&loop_folder.join("history.jsonl"), usize::MAX).unwrap_or_default();
-        let mut past = past.iterations.into_iter().map(|past| past.iteration);
-        let first = past.find(|first| time_of(&first.started).is_some_and(|at| at >= began_at));
-        let commit = first.map_or_else(|| tree.head_at_start(), |first| first.head_at_start);
-        Some(commit).filter(|commit| !commit.is_empty() && commit != NO_COMMIT)
-    }
+/// The commit on which the run, or the run that it continues, began.
+fn commit_at_begin(began_at: WallTime, tree: &WorkTree<'_>, loop_folder: &Path) -> Option<String> {
+    let past = tail(&loop_folder.join("history.jsonl"), usize::MAX).unwrap_or_default();
+    let mut past = past.iterations.into_iter().map(|past| past.iteration);
+    let first = past.find(|first| time_of(&first.started).is_some_and(|at| at >= began_at));
+    let commit = first.map_or_else(|| tree.head_at_start(), |first| first.head_at_start);
+    Some(commit).filter(|commit| !commit.is_empty() && commit != NO_COMMIT)
 }

@@ -51,8 +51,8 @@ impl Driver<'_> {
             is_of_this && receipt.at >= began_at
         });
         let files = entry.files.iter().filter(|file| **file != list).take(MOST_FILES);
-        let judge = self.proofs.tick_judge(&self.tree);
-        let in_project = |file: &String| judge.as_ref().map(|judge| judge.place.in_project(file));
+        let judge = self.proofs.judge.as_ref();
+        let in_project = |file: &String| judge.map(|judge| judge.place.in_project(file));
         let files: Vec<String> = files.filter_map(in_project).collect();
         let form = |task: &str| Receipt {
             at,
@@ -79,7 +79,7 @@ impl Driver<'_> {
             }
         }
         match judge.filter(|_| !ticks.proved.is_empty()) {
-            Some(judge) => judge.add_receipts(&written, self.proofs.looks.tick.as_ref())?,
+            Some(judge) => judge.add_receipts(&written, judge.looks().tick.as_ref())?,
             None => receipts.add_all(&written)?,
         }
         Ok(self.keep_review(&receipts, &new)?)

@@ -15,16 +15,12 @@ use crate::world::{Stopwatch, WallTime};
 /// The terms by which a run judges ticks.
 #[derive(Default)]
 pub struct TickProofs {
-    /// The beginning of the run, or of the run that it continues.
-    pub began_at: WallTime,
+    /// `None` without a list, and where nothing can be kept outside of the project.
+    pub judge: Option<TickJudge>,
     /// Stops of the continued run.
     pub stops: u32,
-    /// The files' contents at the beginning, and at the last proved task.
-    pub looks: Looks,
     /// The list at the beginning.
     pub list_at_start: Option<Rc<TaskFile>>,
-    /// The Verify commands that a person armed.
-    pub armed: VerifyCommands,
     /// The time of arming where `spool task done` judges by the run's rule and keeps the contents after a tick.
     pub judged_since: Option<WallTime>,
     /// `None` before the first run of the checks.
@@ -44,29 +40,42 @@ pub struct TickProofs {
 }
 
 impl TickProofs {
-    /// `None` without a list, and where nothing can be kept outside of the project.
-    pub fn tick_judge(&self, tree: &WorkTree<'_>) -> Option<TickJudge> {
+    /// Takes the terms of a run that began at this time with this list and these Verify commands.
+    pub fn arm(
+        &mut self,
+        tree: &WorkTree<'_>,
+        at: WallTime,
+        list: Option<Rc<TaskFile>>,
+        commands: VerifyCommands,
+    ) {
         let options = tree.plan.options;
-        let list_at = tree.list_path()?;
-        let above = tree.project_in_worktree();
-        let (folder, run) = (tree.path().to_owned(), Some(tree.began));
-        let mut place = JudgedPlace { folder, above, run, ..JudgedPlace::default() };
-        (place.list, place.list_at) = (place.in_project(&list_at), list_at);
-        let commands = self.armed.clone();
+        let (folder, above) = (tree.path().to_owned(), tree.project_in_worktree());
+        let place = JudgedPlace { folder, above, run: Some(tree.began), ..JudgedPlace::default() };
         let armed = ArmedTerms {
-            at: self.began_at,
+            at,
             least: options.settings.proof(),
             protect: options.protect.clone(),
             checks: ArmedTerms::commands_of(&options.checks),
             verify: LazyCell::new(Box::new(move || commands) as Box<_>),
         };
-        let judge = TickJudge::of(place, armed, tree.run_receipts().ok()?);
-        Some(judge.knowing(self.list_at_start.clone(), self.looks.clone()))
+        self.list_at_start.clone_from(&list);
+        let judge = tree.run_receipts().map(|receipts| TickJudge::of(place, armed, receipts));
+        self.judge = judge.ok().map(|judge| judge.knowing(list, Looks::default()));
+        self.follow_list(tree);
+    }
+
+    /// The agent may have moved the list into the archive.
+    pub fn follow_list(&mut self, tree: &WorkTree<'_>) {
+        if let (Some(judge), Some(list_at)) = (&mut self.judge, tree.list_path()) {
+            let place = &mut judge.place;
+            (place.list, place.list_at) = (place.in_project(&list_at), list_at);
+        }
     }
 
     /// The line about files that the armed commands run and that the loop may change; empty for none.
-    pub fn part_of_judge(&self, tree: &WorkTree<'_>) -> String {
-        let seen = self.tick_judge(tree).zip(self.looks.armed.as_ref());
+    pub fn part_of_judge(&self) -> String {
+        let seen =
+            self.judge.as_ref().and_then(|judge| Some((judge, judge.looks().armed.as_ref()?)));
         let Some((judge, files)) = seen else { return String::new() };
         let at: Vec<String> = files.paths(u64::MAX).map(|at| judge.place.in_project(at)).collect();
         part_of_judge(&judge.run_by_commands(at.iter().map(String::as_str)), "`--protect`")
