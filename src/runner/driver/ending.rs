@@ -5,7 +5,6 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::parts::Driver;
-use crate::checks::{NOTICE_LIMIT, PersonNotice, tell};
 use crate::engine::scoreboard::Scoreboard;
 use crate::engine::{self, Contract, Demand, Observation, Obstacle, TerminalReason};
 use crate::feature::project::printable;
@@ -13,6 +12,7 @@ use crate::forms::events::{RunnerEnd, RunnerEvent};
 use crate::forms::plain;
 use crate::forms::proofs::ProofsForm;
 use crate::forms::summary::RunSummary;
+use crate::notice::{NOTICE_LIMIT, PersonNotice, tell};
 use crate::runner::console::EndRequest;
 use crate::runner::report::form;
 use crate::runner::screen::counted;
