@@ -2,7 +2,6 @@
 
 pub(crate) mod allowance;
 pub(crate) mod capture;
-pub(crate) mod checks;
 pub(crate) mod console;
 pub(crate) mod driver;
 pub(crate) mod exit;

@@ -19,7 +19,7 @@ use crate::engine::{
 use crate::evidence::progress::{LookMoment, changed_since, outdated};
 use crate::forms::events::RunnerEvent;
 use crate::forms::spent::Spent;
-use crate::runner::checks;
+use crate::runner::capture::run_check;
 use crate::runner::harness::{AgentReport, RunOutcome, is_passing};
 use crate::runner::messages::in_short;
 use crate::runner::screen::lasted;
@@ -287,12 +287,7 @@ impl Driver<'_> {
             console.wants_end()
         };
         let supervisor = &self.agents.supervisor;
-        let result = match review {
-            Some(call) => {
-                checks::run_review(supervisor, check, call, folder, log, &mut interrupted)
-            }
-            None => checks::run(supervisor, check, folder, log, &mut interrupted),
-        };
+        let result = run_check(supervisor, (check, review), folder, log, &mut interrupted);
         self.console.screen.still();
         self.proofs.note_time(&check.run, &clock);
         if self.console.end_request().is_some() {
