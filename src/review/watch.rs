@@ -1,7 +1,7 @@
 //! Watches a reader: its lines go to their reader, and the limits of a review end the run.
 
 use crate::runner::allowance::Allowance;
-use crate::runner::harness::{AgentEvent, OutputReader, Stream};
+use crate::runner::harness::{OutputReader, Stream};
 use crate::runner::process::{Control, Watcher};
 use crate::runner::signals::Signals;
 
@@ -40,13 +40,8 @@ impl Watcher for ReviewWatch<'_> {
 
     fn line(&mut self, stream: Stream, line: &[u8]) -> Control {
         let mut watch = Control::GoOn;
-        self.reader.line(stream, line, &mut |event| {
-            watch = watch.then(match event {
-                AgentEvent::Finished => Control::Finished,
-                AgentEvent::Said(_) | AgentEvent::Called { .. } => Control::AtWork,
-                AgentEvent::Returned { .. } | AgentEvent::Trouble(_) => Control::GoOn,
-            });
-        });
+        let mut heard = |event| watch = watch.then(Control::of(&event));
+        self.reader.line(stream, line, &mut heard);
         if self.allowance.is_passed_after_line(self.reader.so_far()) {
             self.halt = self.halt.or(Some(Halt::Tokens));
         }

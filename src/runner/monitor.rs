@@ -115,12 +115,7 @@ impl Watcher for RunMonitor<'_> {
         let mut watch = Control::GoOn;
         let (screen, calls, open) = (&self.console.screen, &mut self.calls, &mut self.open);
         self.reader.line(stream, line, &mut |event| {
-            let next = match event {
-                AgentEvent::Finished => Control::Finished,
-                AgentEvent::Said(_) | AgentEvent::Called { .. } => Control::AtWork,
-                AgentEvent::Returned { .. } | AgentEvent::Trouble(_) => Control::GoOn,
-            };
-            watch = watch.then(next);
+            watch = watch.then(Control::of(&event));
             open.take(&event, *calls);
             *calls += u64::from(matches!(event, AgentEvent::Called { .. }));
             screen.heard(&event);

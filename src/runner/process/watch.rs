@@ -3,7 +3,7 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use crate::runner::harness::{ExitInfo, Stream, Told};
+use crate::runner::harness::{AgentEvent, ExitInfo, Stream, Told};
 
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessLimits {
@@ -45,6 +45,14 @@ pub enum Control {
 }
 
 impl Control {
+    pub fn of(event: &AgentEvent) -> Self {
+        match event {
+            AgentEvent::Finished => Self::Finished,
+            AgentEvent::Said(_) | AgentEvent::Called { .. } => Self::AtWork,
+            AgentEvent::Returned { .. } | AgentEvent::Trouble(_) => Self::GoOn,
+        }
+    }
+
     pub fn then(self, next: Self) -> Self {
         match (self, next) {
             (_, Self::GoOn) => self,
