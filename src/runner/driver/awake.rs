@@ -40,7 +40,7 @@ impl Driver<'_> {
 /// Writes a standstill down and reports it. If that cannot be written, the next entry ends the loop.
 pub(super) fn tell_standstill(files: &mut StateFiles, console: &Console<'_>, new: Duration) {
     let _ = files.stood_still(new);
-    let iteration = files.running().map_or(0, |running| running.n);
+    let iteration = files.running.as_ref().map_or(0, |running| running.n);
     let (change, words) = (&files.state.change_id, messages::stood_still(new));
     let entry = Entry::now(JournalEvent::Standstill, change, iteration, &words);
     let _ = files.note(&entry);

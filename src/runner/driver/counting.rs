@@ -43,7 +43,7 @@ impl Driver<'_> {
         let cost = messages::whole_cost(state);
         let event = RunnerEvent::Continued {
             iterations: state.ledger.iterations,
-            seconds: self.files.ran_before().as_secs().into(),
+            seconds: self.files.ran_before.as_secs().into(),
             tokens: state.spent().known_tokens().map(|_| state.ledger.all_tokens().into()),
             cost_usd: plain::dollars(cost.value),
             cost_estimated: cost.estimated,
@@ -83,7 +83,7 @@ impl Driver<'_> {
                 parts.push(format!("{used} of {}", Dollars(limit)));
             }
         }
-        let ran = lasted(self.files.ran_before());
+        let ran = lasted(self.files.ran_before);
         parts.push(match options.max_runtime {
             Some(limit) => format!("{ran} of {}", lasted(limit)),
             None => ran,

@@ -344,7 +344,7 @@ impl Driver<'_> {
     ) -> Result<()> {
         self.look_for_standstill();
         entry.stopped_seconds +=
-            self.files.running().map_or(0.0, |running| running.stopped_seconds);
+            self.files.running.as_ref().map_or(0.0, |running| running.stopped_seconds);
         entry.verdict = VerdictName::of(verdict);
         entry.ended = Some(iso(world::now()));
         let reason = match verdict {

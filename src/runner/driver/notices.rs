@@ -188,7 +188,7 @@ impl Driver<'_> {
         LiveLine {
             iteration: of,
             list: self.tree.tasks.as_ref().map(|tasks| tasks.path.clone()),
-            before: self.files.ran_before(),
+            before: self.files.ran_before,
             clock: self.files.clock,
             max_runtime: options.max_runtime,
             iteration_timeout: options.settings.iteration_timeout(),

@@ -9,7 +9,7 @@ use crate::evidence::tree::is_own;
 use crate::forms::events::RunnerEvent;
 use crate::runner::git::Git;
 use crate::runner::screen::counted;
-use crate::runner::state::{Iteration, tail, time_of};
+use crate::runner::state::{self, Iteration, Past, time_of};
 use crate::system::files;
 use crate::text;
 use crate::world::WallTime;
@@ -35,7 +35,7 @@ impl Driver<'_> {
     /// Settles the work of the last run's interrupted iteration: commits it where commits are wanted, keeps what is not
     /// committed, and tells the person and the next agent.
     pub(super) fn settle_unfinished(&mut self) {
-        let Some(last) = self.last_iteration() else { return };
+        let Some(Past { iteration: last, .. }) = state::last(&self.files.folder) else { return };
         let is_kept = self.tree.git.as_ref().is_some_and(|git| git.has_kept(&last.kept_as));
         if is_kept {
             self.files.state.kept_as.clone_from(&last.kept_as);
@@ -82,11 +82,6 @@ impl Driver<'_> {
                 named(files)
             )
         })
-    }
-
-    fn last_iteration(&self) -> Option<Iteration> {
-        let history = tail(&self.files.folder.join("history.jsonl"), 1).ok()?;
-        Some(history.iterations.into_iter().next_back()?.iteration)
     }
 
     /// `true` if nothing of these files is uncommitted now.

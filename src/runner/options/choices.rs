@@ -1,9 +1,6 @@
 //! The choices among a loop's options, each one word out of a few.
 
 pub use crate::forms::runner::DoneWhen;
-use crate::runner::harness::Approval;
-
-pub type Approve = Approval;
 
 /// Whether a run adds to the count of an earlier run that was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,9 +12,9 @@ mod trust;
 #[cfg(test)]
 mod tests;
 
-pub use super::harness::HarnessChoice;
+pub use super::harness::{Approval, HarnessChoice};
 pub use crate::settings::time_in_words;
-pub use choices::{Approve, Counting, DoneWhen, Form, Shown};
+pub use choices::{Counting, DoneWhen, Form, Shown};
 pub use fallback::{AgentChoice, refuse_what_the_agents_cannot_do};
 pub use layers::Layers;
 pub use resolve::{Options, resolve};

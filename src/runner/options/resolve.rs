@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::choices::{Approve, Counting, DoneWhen, Form, Shown};
+use super::choices::{Counting, DoneWhen, Form, Shown};
 use super::layers::Layers;
 use super::review;
 use crate::engine::fields::named;
@@ -13,7 +13,7 @@ use crate::engine::{Check, Contract, Guardrails, Ledger, NearLimit, near_limit};
 use crate::exec::find::find;
 use crate::feature::settings::with_more;
 use crate::runner::harness::permissions::Permissions;
-use crate::runner::harness::{HarnessChoice, command, harness};
+use crate::runner::harness::{Approval, HarnessChoice, command, harness};
 use crate::runner::prices::{Price, PriceTable};
 use crate::runner::target::SpecKitRules;
 use crate::runner::tokens::USAGE;
@@ -57,7 +57,7 @@ pub struct Options {
     /// A person at the terminal decides on that wait.
     pub asks_at_limit: bool,
     pub prices: PriceTable,
-    pub allow_all: Approve,
+    pub allow_all: Approval,
     /// A person's rules for tools, and extra arguments for the program.
     pub permissions: Permissions,
     pub shown: Shown,
@@ -162,7 +162,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         },
         asks_at_limit: false,
         prices: PriceTable(settings.prices().iter().filter_map(|price| Price::of(price)).collect()),
-        allow_all: if settings.allow_all() { Approve::All } else { Approve::Own },
+        allow_all: if settings.allow_all() { Approval::All } else { Approval::Own },
         permissions: Permissions {
             mode: settings.permission_mode(),
             allow: settings.allow(),
@@ -185,7 +185,7 @@ fn whole_seconds(time: Duration) -> Duration {
 /// Refuses a setting that the agent program cannot follow.
 pub fn refuse_what_the_agent_cannot_do(options: &Options) -> Result<()> {
     let permissions = &options.permissions;
-    if options.allow_all == Approve::All
+    if options.allow_all == Approval::All
         && (permissions.mode.is_some() || !permissions.allow.is_empty())
     {
         bail!(
@@ -240,7 +240,7 @@ fn refuse_what_a_command_cannot_do(options: &Options) -> Result<()> {
         );
     }
     let HarnessChoice::Command(line) = &options.harness else { return Ok(()) };
-    if options.allow_all == Approve::All {
+    if options.allow_all == Approval::All {
         bail!(
             "{} does nothing for a command of your own: `spool` does not know the flag for it\nput the program's own flag into the command",
             settings.place_of(&table::allow_all)
