@@ -7,8 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::agents::AgentRun;
-use super::awake::tell_standstill;
-use super::next::Next;
+use super::between::{Next, tell_standstill};
 use super::parts::Driver;
 use crate::engine::{NearLimit, Observation, Verdict, Work};
 use crate::forms::events::RunnerEvent;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::agents::AgentRun;
-use super::awake::tell_standstill;
+use super::between::tell_standstill;
 use super::cut_off::review_of_cut_off;
 use super::parts::Driver;
 use super::ticks::TickProofs;
