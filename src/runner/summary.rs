@@ -2,7 +2,6 @@
 //! reading the work.
 
 pub mod kept;
-pub mod killed;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

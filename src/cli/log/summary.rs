@@ -11,8 +11,7 @@ use crate::forms;
 use crate::forms::events::EventForm;
 use crate::runner::report::RunnerReport;
 use crate::runner::state::{find_state_folder, read_state};
-use crate::runner::summary::kept::{KEPT, KeptSummary};
-use crate::runner::summary::killed::killed;
+use crate::runner::summary::kept::{KEPT, KeptSummary, killed};
 use crate::text;
 
 pub fn show(place: &Where, change: Option<&str>, as_json: bool) -> Result<ExitCode> {

@@ -14,8 +14,9 @@ use rustix::process::Signal;
 
 use super::handle::SupervisorHandle;
 use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder};
-use super::watch::{Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
-use super::watched::{WatchedRun, not_started};
+use super::watched::{
+    Control, Cut, ProcessLimits, ProcessOutcome, WatchedRun, Watcher, not_started,
+};
 use crate::exec::family::{self, EndedProcesses, NOBODY};
 use crate::exec::find::{find, is_name};
 use crate::exec::tree;

@@ -9,7 +9,6 @@ mod logs;
 mod loop_state;
 mod recover;
 mod reserve;
-mod shares;
 mod time;
 
 use std::fs::{self, File};
@@ -50,9 +49,10 @@ pub use self::history::{HistoryTail, Past, last, of_run, tail};
 pub use self::holder::{Both, Holder, LockTaken, holder};
 pub use self::logs::prompt_beside;
 use self::loop_state::in_seconds;
-pub use self::loop_state::{AgentShare, Iteration, LoopState, LoopStatus, PAUSED};
+pub use self::loop_state::{
+    AgentShare, Iteration, LoopState, LoopStatus, PAUSED, shares_in, with_shares,
+};
 pub use self::recover::Recovered;
-pub use self::shares::{shares_in, with_shares};
 pub use self::time::{compact, iso, readable, time_of};
 
 pub const VERSION: u32 = 1;
