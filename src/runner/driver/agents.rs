@@ -16,7 +16,7 @@ use crate::runner::harness::{AgentOrder, AgentReport, Harness, Launch, RunOutcom
 use crate::runner::live_line::LiveLine;
 use crate::runner::monitor::RunMonitor;
 use crate::runner::process::{self, Cut, ProcessLimits, ProcessOutcome};
-use crate::runner::tokens::{self, Counter, TokenCount, WtUsage};
+use crate::runner::tokens::{self, Counter};
 use crate::world::{self, Stopwatch, WallTime};
 
 /// The limit of a call of `wt-usage`.
@@ -121,17 +121,6 @@ impl Agents {
         let next = self.lineup.next(now.millis());
         let wait = Duration::from_millis(next.wait_ms);
         (next.wait_ms > 0).then(|| (self.lineup.rest(next.agent).reported, wait))
-    }
-
-    /// The use of one run; `began_at` is the beginning of its iteration.
-    pub fn count(
-        &mut self,
-        used: Option<WtUsage>,
-        report: &AgentReport,
-        began_at: WallTime,
-    ) -> TokenCount {
-        let Self { counter, seats, current, .. } = self;
-        counter.count(used, report, seats[*current].harness.as_ref(), began_at)
     }
 
     /// Runs the agent at work once; an error means that it cannot start. `note` writes down a standstill.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::agents::AgentRun;
+use super::agents::{AgentRun, Agents};
 use super::between::{Next, tell_standstill};
 use super::parts::Driver;
 use crate::engine::{NearLimit, Observation, Verdict, Work};
@@ -66,7 +66,9 @@ impl Driver<'_> {
         self.console.screen.still();
         let usage = self.agents.usage.is_some();
         let used = usage.then(|| WtUsage { before: used_before, after: self.used(&mut log) });
-        let mut counted = self.agents.count(used, &ran.report, began_at);
+        let Agents { counter, seats, current, .. } = &mut self.agents;
+        let harness = seats[*current].harness.as_ref();
+        let mut counted = counter.count(used, &ran.report, harness, began_at);
         if let Some(passed_at) = ran.passed_at {
             // The use that ended the run counts, even where another figure would be preferred.
             counted.tokens = counted.tokens.max(passed_at.total());
