@@ -10,8 +10,6 @@ mod handle;
 mod lines;
 mod log;
 #[cfg(unix)]
-mod protocol;
-#[cfg(unix)]
 mod run;
 #[cfg(unix)]
 mod supervisor;

@@ -12,8 +12,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::process::Signal;
 
-use super::handle::SupervisorHandle;
-use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder};
+use super::handle::{SupervisorCommand, SupervisorEvent, SupervisorHandle, SupervisorOrder};
 use super::watched::{
     Control, Cut, ProcessLimits, ProcessOutcome, WatchedRun, Watcher, not_started,
 };

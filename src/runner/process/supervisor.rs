@@ -21,7 +21,7 @@ use rustix::process::{
 };
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder, hear, say};
+use super::handle::{SUPERVISOR, SupervisorCommand, SupervisorEvent, SupervisorOrder, hear, say};
 use crate::exec::family;
 use crate::exec::input::PendingInput;
 use crate::exec::partner::supervisor_name;
@@ -30,8 +30,6 @@ use crate::exec::tree::{self, Process};
 use crate::runner::harness::{Ending, Input};
 use crate::world::{self, Deadline};
 
-/// Makes this program a supervisor; the agent program never sees it.
-pub const SUPERVISOR: &str = "RALPH_RUNNER_SUPERVISOR";
 /// The agent program's grace after its runner was killed.
 const GRACE_OF_ORPHANS: Duration = Duration::from_secs(2);
 /// How long the tree's remains may take to leave unasked: their program may have asked them.
