@@ -27,14 +27,13 @@ use crate::feature::requirements::{self, Requirement, specification};
 use crate::forms::plain::{JsonTime, words};
 use crate::forms::spent::in_dollars;
 use crate::judge::names::files_named_in;
-use crate::runner::allowance::{Allowance, BudgetsLeft};
 use crate::runner::git::{Git, GitMoment};
 use crate::runner::harness::{
     AgentOrder, AgentReport, Approval, Harness, OutputReader, Permissions, RunOutcome, Stream,
     TokenUsage,
 };
 use crate::runner::options::time_in_words;
-use crate::runner::prices::PriceTable;
+use crate::runner::prices::{Allowance, BudgetsLeft, PriceTable};
 use crate::runner::process::{self, Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
 use crate::runner::signals::Signals;
 use crate::runner::state::make_state_folder;

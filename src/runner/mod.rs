@@ -1,6 +1,5 @@
 //! The runner: a fresh agent process each iteration, from the outside, judged by the same engine.
 
-pub(crate) mod allowance;
 pub(crate) mod capture;
 pub(crate) mod console;
 pub(crate) mod driver;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::allowance::Allowance;
 use super::console::{Console, EndRequest};
 use super::harness::{AgentEvent, OutputReader, Stream, Told};
 use super::live_line::{LiveLine, LiveMoment};
 use super::options::time_in_words;
+use super::prices::Allowance;
 use super::process::{Control, Watcher};
 use crate::world::Stopwatch;
 

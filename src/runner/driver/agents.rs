@@ -9,12 +9,12 @@ use anyhow::{Context, Result};
 
 use crate::engine::{Lineup, RunSign};
 use crate::exec::find::find;
-use crate::runner::allowance::{Allowance, BudgetsLeft};
 use crate::runner::capture::{TAIL, capture};
 use crate::runner::console::{Console, EndRequest};
 use crate::runner::harness::{AgentOrder, AgentReport, Harness, Launch, RunOutcome, TokenUsage};
 use crate::runner::live_line::LiveLine;
 use crate::runner::monitor::RunMonitor;
+use crate::runner::prices::{Allowance, BudgetsLeft};
 use crate::runner::process::{self, Cut, ProcessLimits, ProcessOutcome};
 use crate::runner::tokens::{self, Counter};
 use crate::world::{self, Stopwatch, WallTime};

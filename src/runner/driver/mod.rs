@@ -14,7 +14,6 @@ mod parts;
 mod plan;
 mod proof;
 mod ticks;
-mod unfinished;
 mod work_tree;
 
 use std::process::ExitCode;
