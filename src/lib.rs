@@ -27,6 +27,7 @@ pub mod hook;
 pub mod hosts;
 mod judge;
 mod mask;
+mod notice;
 mod refusal;
 pub mod session;
 pub mod settings;

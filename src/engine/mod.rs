@@ -52,6 +52,4 @@ pub use observation::{
 };
 pub use output::{TestsRun, tests_run};
 pub use promise::{Promise, PromiseMatch};
-pub use verdict::{
-    BudgetUnit, Dollars, Grouped, Obstacle, Shortfall, Stall, TerminalReason, Verdict,
-};
+pub use verdict::{BudgetUnit, Dollars, Obstacle, Shortfall, Stall, TerminalReason, Verdict};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::fields::{is_default, read_fields};
 use super::observation::{CheckResult, Tampered, Waiting};
 use super::unproved::UnprovedTask;
+use crate::text::grouped;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -147,19 +148,6 @@ impl fmt::Display for Dollars {
     }
 }
 
-/// A number with commas, such as `1,234,567`.
-#[derive(Clone, Copy, Debug)]
-pub struct Grouped(pub u64);
-
-impl fmt::Display for Grouped {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            0..1000 => write!(out, "{}", self.0),
-            all => write!(out, "{},{:03}", Self(all / 1000), all % 1000),
-        }
-    }
-}
-
 /// What stands in the way of an agent that needs a person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -284,8 +272,8 @@ impl fmt::Display for TerminalReason {
                 write!(
                     out,
                     "{} tokens are used, and {} are allowed",
-                    Grouped(*used),
-                    Grouped(*limit)
+                    grouped(*used),
+                    grouped(*limit)
                 )
             }
             Self::Budget { used, limit, unit: BudgetUnit::Money } => {

@@ -2,8 +2,8 @@
 //! decides nothing.
 
 use super::session::live_loop;
-use crate::checks::PersonNotice;
 use crate::hosts::{HookAnswer, HookEvent};
+use crate::notice::PersonNotice;
 use crate::session::{PATIENCE, pinned, tell};
 use crate::store::names::JournalEvent;
 

@@ -1,6 +1,6 @@
 //! The hook's answers, independent of the host.
 
-use crate::checks::PersonNotice;
+use crate::notice::PersonNotice;
 use crate::text;
 
 /// The form of answer that the hook's caller understands.

@@ -79,7 +79,8 @@ pub struct TickJudge {
     pub receipts: Receipts,
     /// The armed list, read on first use.
     list: OnceCell<Option<Rc<TaskFile>>>,
-    looks: OnceCell<Looks>,
+    /// Read on first use; a run sets them.
+    pub looks: OnceCell<Looks>,
 }
 
 /// The files' contents at arming, and at the last tick.
@@ -128,6 +129,17 @@ impl JudgedPlace {
         paths.iter().map(|path| [&self.above, path.as_str()].concat()).collect()
     }
 
+    fn look(
+        &self,
+        named: &[String],
+        earlier: Option<&Contents>,
+        limit: Duration,
+    ) -> Result<Contents, NoLook> {
+        let Self { folder: root, list_at: without, run, .. } = self;
+        let named = self.looked_at(named);
+        ContentsLook { root, without, named: &named, earlier, limit, run: *run }.look()
+    }
+
     /// From a path of `folder` to a path of the project; outside of the project it begins with `../`.
     pub fn in_project(&self, path: &str) -> String {
         let (mut above, mut below) = (self.above.as_str(), path);
@@ -167,7 +179,7 @@ impl TickJudge {
     pub fn arm(&self, list: &[u8], limit: Duration) -> io::Result<Option<Contents>> {
         let number = self.number();
         let (named, deadline) = (self.armed.looked_at(list), Deadline::after(limit));
-        let look = || self.look_with(&named, None, deadline.left());
+        let look = || self.place.look(&named, None, deadline.left());
         // Without contents every tick of the loop counts on the agent's word: a passing error is worth a second look.
         let contents = match look() {
             Err(NoLook::NotNow) => look(),
@@ -192,7 +204,7 @@ impl TickJudge {
         sorted(files.filter(is_run).collect(), Ord::cmp)
     }
 
-    fn looks(&self) -> &Looks {
+    pub fn looks(&self) -> &Looks {
         let kept = |bytes: Option<Vec<u8>>| {
             KeptContents::parse(bytes?).filter(|kept| kept.number == self.number())?.contents
         };
@@ -209,28 +221,16 @@ impl TickJudge {
         self.list.get_or_init(read).as_deref()
     }
 
-    fn look_with(
-        &self,
-        named: &[String],
-        earlier: Option<&Contents>,
-        limit: Duration,
-    ) -> Result<Contents, NoLook> {
-        let JudgedPlace { folder: root, list_at: without, run, .. } = &self.place;
-        let named = self.place.looked_at(named);
-        ContentsLook { root, without, named: &named, earlier, limit, run: *run }.look()
-    }
-
     /// Files that are looked at although git ignores them.
     pub fn looked_at(&self) -> Vec<String> {
         self.armed_list().map(|list| self.armed.looked_at(&list.bytes)).unwrap_or_default()
     }
 
-    /// Looks at the project alone.
-    pub fn of_project(mut self, root: &Path) -> Self {
-        let list = self.place.list.clone();
-        let (folder, list_at, run) = (root.to_owned(), list.clone(), self.place.run);
-        self.place = JudgedPlace { folder, list, list_at, run, ..JudgedPlace::default() };
-        self
+    /// The current contents of the project alone.
+    pub fn contents_of_project(&self, root: &Path) -> Result<Contents, NoLook> {
+        let (folder, list_at, run) = (root.to_owned(), self.place.list.clone(), self.place.run);
+        let project = JudgedPlace { folder, list_at, run, ..JudgedPlace::default() };
+        project.look(&self.looked_at(), None, LOOK)
     }
 
     /// The current contents; files untouched since `earlier` are not read again.
@@ -239,7 +239,7 @@ impl TickJudge {
         earlier: Option<&Contents>,
         limit: Duration,
     ) -> Result<Contents, NoLook> {
-        self.look_with(&self.looked_at(), earlier, limit)
+        self.place.look(&self.looked_at(), earlier, limit)
     }
 
     /// The files now. A project that was too large at arming is not looked through again; one that became too large

@@ -9,7 +9,6 @@ mod packet;
 mod record;
 mod report;
 mod run;
-mod watch;
 
 pub use record::{Review, last};
 pub use run::{ReviewLimits, ReviewOrder, review};

@@ -15,7 +15,6 @@ use super::evidence::{self, Ground};
 use super::form::{self, ReviewJudgement, ReviewRequirement, ReviewSeverity};
 use super::packet::{PacketMarks, PacketMaterial, prompt};
 use super::record::{self, Review, ReviewOutcome};
-use super::watch::{Halt, ReviewWatch};
 use crate::checks::PASSED;
 use crate::engine::order::few;
 use crate::engine::tasks::TaskList;
@@ -28,14 +27,14 @@ use crate::feature::requirements::{self, Requirement, specification};
 use crate::forms::plain::{JsonTime, words};
 use crate::forms::spent::in_dollars;
 use crate::judge::names::files_named_in;
-use crate::runner::allowance::{Allowance, BudgetsLeft};
 use crate::runner::git::{Git, GitMoment};
 use crate::runner::harness::{
-    AgentOrder, AgentReport, Approval, Harness, Permissions, RunOutcome, TokenUsage,
+    AgentOrder, AgentReport, Approval, Harness, OutputReader, Permissions, RunOutcome, Stream,
+    TokenUsage,
 };
 use crate::runner::options::time_in_words;
-use crate::runner::prices::PriceTable;
-use crate::runner::process::{self, Cut, ProcessLimits, ProcessOutcome};
+use crate::runner::prices::{Allowance, BudgetsLeft, PriceTable};
+use crate::runner::process::{self, Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
 use crate::runner::signals::Signals;
 use crate::runner::state::make_state_folder;
 use crate::runner::tokens::TokenCount;
@@ -60,9 +59,11 @@ const LINGERING: Duration = Duration::from_secs(10);
 /// The limits of the look at the files after the reader's end: time, and number of files.
 const LOOK: Duration = Duration::from_secs(10);
 const ENTRIES: usize = 200_000;
+
 /// For checks that did not run for this review.
 const OLD_CHECKS: &str =
     "the checks are those of the last loop: they may be older than the newest change";
+
 /// Changes that are named.
 const CHANGES: usize = 50;
 
@@ -113,6 +114,43 @@ struct ReviewInput {
     git: Option<Git>,
     known: Option<KnownLoop>,
     base: Base,
+}
+
+struct ReaderRun {
+    report: AgentReport,
+    ended: ProcessOutcome,
+    halt: Option<Halt>,
+    lasted: Duration,
+}
+
+/// The work before the reader begins.
+struct Before {
+    /// The files' time: later changes have a later time, which no program can set back.
+    since: FileTime,
+    commits: GitMoment,
+}
+
+/// Why a review ended early, besides its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// More tokens or money than allowed.
+    Tokens,
+    /// More output than allowed.
+    Output,
+    Signal(i32),
+}
+
+pub struct ReviewWatch<'a> {
+    pub reader: &'a mut dyn OutputReader,
+    /// Signals to this process.
+    pub signals: &'a Signals,
+    /// The allowed tokens and money.
+    pub allowance: Allowance<'a>,
+    /// Allowed bytes of output.
+    pub output: u64,
+    /// Bytes of output so far.
+    pub printed: u64,
+    pub halt: Option<Halt>,
 }
 
 /// Reviews a feature and keeps the result. An error says why no reader was started, or that the result cannot be kept.
@@ -288,13 +326,6 @@ fn not_judged(specification: &str, path: &str) -> Option<String> {
     let items = few(&mut unnamed.iter().map(|item| format!("\"{item}\"")), 3);
     (!items.is_empty())
         .then(|| format!("`{path}` has items without an id that nobody judged: {items}"))
-}
-
-struct ReaderRun {
-    report: AgentReport,
-    ended: ProcessOutcome,
-    halt: Option<Halt>,
-    lasted: Duration,
 }
 
 impl ReviewOrder<'_> {
@@ -489,13 +520,6 @@ fn over(limits: &ReviewLimits) -> String {
     )
 }
 
-/// The work before the reader begins.
-struct Before {
-    /// The files' time: later changes have a later time, which no program can set back.
-    since: FileTime,
-    commits: GitMoment,
-}
-
 impl Before {
     fn now(git: Option<&Git>, lock: &Lock, log: &File) -> Self {
         lock.outlasts_step();
@@ -532,6 +556,38 @@ impl Before {
         );
         if has_verdict && !review.changed.is_empty() {
             review.outcome = ReviewOutcome::TreeChanged;
+        }
+    }
+}
+
+impl Watcher for ReviewWatch<'_> {
+    fn printed(&mut self, bytes: usize) -> Control {
+        self.printed = self.printed.saturating_add(bytes as u64);
+        if self.printed > self.output {
+            self.halt = self.halt.or(Some(Halt::Output));
+            return Control::End;
+        }
+        Control::GoOn
+    }
+
+    fn line(&mut self, stream: Stream, line: &[u8]) -> Control {
+        let mut watch = Control::GoOn;
+        let mut heard = |event| watch = watch.then(Control::of(&event));
+        self.reader.line(stream, line, &mut heard);
+        if self.allowance.is_passed_after_line(self.reader.so_far()) {
+            self.halt = self.halt.or(Some(Halt::Tokens));
+        }
+        if self.halt.is_some() { watch.then(Control::End) } else { watch }
+    }
+
+    fn moment(&mut self) -> Control {
+        if let Some(signal) = self.signals.asked() {
+            self.halt = self.halt.or(Some(Halt::Signal(signal)));
+        }
+        match self.halt {
+            Some(_) if self.signals.hurry() => Control::Kill,
+            Some(_) => Control::End,
+            None => Control::GoOn,
         }
     }
 }

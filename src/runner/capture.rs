@@ -1,4 +1,4 @@
-//! A helper program of the runner: a check, or `wt-usage`. Limit and process tree work as for an agent program.
+//! Programs beside the agent: checks, reviews, git and `wt-usage`. Limit and process tree work as for an agent program.
 
 use std::fs::File;
 use std::io;
@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use super::harness::{Launch, Stream};
 use super::process::{self, Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
+use crate::checks::{LOOKED_AT, PASSED, ReviewCall, result, reviewed};
+use crate::engine::{Check, CheckResult};
 
 /// Bytes at the end of an output that a message needs at most.
 pub const TAIL: usize = 6_000;
@@ -54,6 +56,37 @@ pub fn capture(
     let mut monitor = CaptureMonitor { interrupted, kept, output: Vec::new(), printed: Vec::new() };
     let ended = process::run(supervisor, launch, folder, &limits, log, &mut monitor)?;
     Ok(Captured { ended, output: monitor.output, printed: monitor.printed })
+}
+
+/// Runs a check in a shell in `folder`, or a review with this same program.
+///
+/// The command line is the person's own, from their command line or their settings.
+pub fn run_check(
+    supervisor: &Path,
+    (check, review): (&Check, Option<&ReviewCall>),
+    folder: &Path,
+    log: &mut File,
+    interrupted: &mut dyn FnMut() -> bool,
+) -> CheckResult {
+    let Some(call) = review else {
+        let (launch, limit) =
+            (process::shell(&check.run), Duration::from_secs(check.limit_seconds));
+        let kept = if check.looks_at_output() { LOOKED_AT } else { TAIL };
+        let ran = capture(supervisor, &launch, folder, (limit, kept), log, interrupted);
+        return result(check, ran.map(|ran| (ran.status(), ran.printed)), limit);
+    };
+    let launch = Launch {
+        program: supervisor.to_owned(),
+        arguments: call.arguments.iter().map(Into::into).collect(),
+        set: vec![(PASSED.to_owned(), call.passed.clone().into())],
+        ..Launch::default()
+    };
+    let ran = capture(supervisor, &launch, folder, (call.limit, LOOKED_AT), log, interrupted);
+    let told = ran.map(|ran| {
+        let status = ran.status();
+        (status, if ran.output.is_empty() { ran.printed } else { ran.output })
+    });
+    reviewed(check, told, call.limit)
 }
 
 struct CaptureMonitor<'a> {

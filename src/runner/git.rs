@@ -2,7 +2,6 @@
 //!
 //! Without git or a repository, this evidence is missing. A repository that git cannot read is reported.
 
-mod hidden;
 mod kept;
 mod moment;
 mod programs;

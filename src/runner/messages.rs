@@ -59,20 +59,19 @@ fn wait(waiting: &Waiting) -> String {
 /// Why the loop continues, waits or has ended after an iteration. Also names denied tools, ticks that were taken back,
 /// the ref of unfinished work, and a handoff.
 pub fn with_notes(iteration: &Iteration) -> String {
-    let denied = match iteration.denied.as_slice() {
-        [] => String::new(),
-        denied => format!("; denied: {}", some_denied(denied)),
-    };
-    let unproved = match iteration.unproved.as_slice() {
-        [] => String::new(),
-        unproved => format!("; open again: {}", unproved.join("; ")),
-    };
-    let kept = match iteration.kept_as.as_str() {
-        "" => String::new(),
-        name => format!("; unfinished work is kept as {name}"),
-    };
-    let handoff = if iteration.handoff_asked { "; a handoff was asked for" } else { "" };
-    format!("{}{denied}{unproved}{kept}{handoff}", iteration.words)
+    let Iteration { words, denied, unproved, kept_as, .. } = iteration;
+    let mut notes = vec![words.clone()];
+    if !denied.is_empty() {
+        notes.push(format!("denied: {}", some_denied(denied)));
+    }
+    if !unproved.is_empty() {
+        notes.push(format!("open again: {}", unproved.join("; ")));
+    }
+    if !kept_as.is_empty() {
+        notes.push(format!("unfinished work is kept as {kept_as}"));
+    }
+    notes.extend(iteration.handoff_asked.then(|| "a handoff was asked for".to_owned()));
+    notes.join("; ")
 }
 
 /// The most tasks or denied tools in a line.

@@ -1,8 +1,6 @@
 //! The runner: a fresh agent process each iteration, from the outside, judged by the same engine.
 
-pub(crate) mod allowance;
 pub(crate) mod capture;
-pub(crate) mod checks;
 pub(crate) mod console;
 pub(crate) mod driver;
 pub(crate) mod exit;

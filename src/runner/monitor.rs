@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::allowance::Allowance;
 use super::console::{Console, EndRequest};
 use super::harness::{AgentEvent, OutputReader, Stream, Told};
 use super::live_line::{LiveLine, LiveMoment};
 use super::options::time_in_words;
+use super::prices::Allowance;
 use super::process::{Control, Watcher};
 use crate::world::Stopwatch;
 
@@ -115,12 +115,7 @@ impl Watcher for RunMonitor<'_> {
         let mut watch = Control::GoOn;
         let (screen, calls, open) = (&self.console.screen, &mut self.calls, &mut self.open);
         self.reader.line(stream, line, &mut |event| {
-            let next = match event {
-                AgentEvent::Finished => Control::Finished,
-                AgentEvent::Said(_) | AgentEvent::Called { .. } => Control::AtWork,
-                AgentEvent::Returned { .. } | AgentEvent::Trouble(_) => Control::GoOn,
-            };
-            watch = watch.then(next);
+            watch = watch.then(Control::of(&event));
             open.take(&event, *calls);
             *calls += u64::from(matches!(event, AgentEvent::Called { .. }));
             screen.heard(&event);

@@ -1,8 +1,7 @@
 //! The story of one iteration, from the disk: its entry in the history, its prompt, and the agent program's log. The
 //! readers of the running program read the log again.
 
-mod steps;
-
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use serde::Serialize;
 
 use super::git::{Git, UnfinishedTry};
 use super::harness::{
-    AgentEvent, AgentOrder, Approval, OutputReader, Permissions, Stream, of_history,
+    AgentEvent, AgentOrder, Approval, CallOutcome, OutputReader, Permissions, Stream, of_history,
 };
 use super::process::LineSplitter;
 use super::state::{
@@ -22,10 +21,9 @@ use super::state::{
 use crate::feature::project::printable;
 use crate::forms::iteration::IterationForm;
 use crate::forms::plain::{JsonNumber, words};
-use crate::forms::story::{CommitMessage, FileLines, IterationStep};
+use crate::forms::story::{CommitMessage, FileLines, IterationStep, StepWord};
 use crate::mask::masked_text;
 use crate::store::read::{self, Problem};
-use steps::Steps;
 
 /// Bytes read of a log: as much as a log may have.
 const LOG: u64 = 66 << 20;
@@ -35,6 +33,10 @@ const PROMPT: u64 = 4 << 20;
 const PIECE: usize = 64 << 10;
 /// Commits whose messages are asked for.
 const COMMITS: usize = 100;
+/// Steps that are kept of the beginning, and of the end.
+const STEPS: usize = 1_000;
+/// Letters of an agent's words in one step.
+const WORDS: usize = 4_000;
 
 /// The iteration that a person wants to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +78,15 @@ pub struct Story {
     /// What the agent program printed.
     #[serde(skip)]
     pub log: PathBuf,
+}
+
+#[derive(Debug, Default)]
+pub struct Steps {
+    first: Vec<(u64, IterationStep)>,
+    last: VecDeque<(u64, IterationStep)>,
+    left_out: u64,
+    calls: u64,
+    in_pieces: bool,
 }
 
 impl Story {
@@ -283,6 +294,78 @@ fn each_line(file: &mut File, most: u64, line: &mut dyn FnMut(&[u8])) -> std::io
     }
     lines.finish(line);
     Ok(())
+}
+
+impl Steps {
+    /// `in_pieces`: the agent's words come in pieces that belong together.
+    pub fn in_pieces(in_pieces: bool) -> Self {
+        Self { in_pieces, ..Self::default() }
+    }
+
+    /// Takes a line of the log.
+    pub fn take(&mut self, event: AgentEvent) {
+        let (kind, tool, words) = match event {
+            AgentEvent::Said(words) => (StepWord::Said, None, words),
+            AgentEvent::Called { tool, what } => (StepWord::Called, Some(tool), what),
+            AgentEvent::Trouble(words) => (StepWord::Trouble, None, words),
+            AgentEvent::Returned { call, outcome } => return self.returned(call, outcome),
+            AgentEvent::Finished => return,
+        };
+        if self.in_pieces
+            && kind == StepWord::Said
+            && let Some((_, step)) = self.newest()
+            && step.kind == StepWord::Said
+        {
+            let room = WORDS.saturating_sub(step.words.chars().count());
+            step.words.extend(words.chars().take(room));
+            return;
+        }
+        let is_call = kind == StepWord::Called;
+        if words.trim().is_empty() && !is_call {
+            return;
+        }
+        let number = self.calls;
+        self.calls += u64::from(is_call);
+        let words = words.chars().take(WORDS).collect();
+        self.push((number, IterationStep { kind, tool, outcome: None, words }));
+    }
+
+    /// The steps, and the number that is left out in the middle.
+    pub fn finish(self) -> (Vec<IterationStep>, u64) {
+        let all = self.first.into_iter().chain(self.last).map(|(_, step)| IterationStep {
+            // The log has no keys, but an older version may have written some.
+            words: masked_text(&step.words).trim().to_owned(),
+            ..step
+        });
+        (all.collect(), self.left_out)
+    }
+
+    fn newest(&mut self) -> Option<&mut (u64, IterationStep)> {
+        self.last.back_mut().or(self.first.last_mut())
+    }
+
+    fn push(&mut self, step: (u64, IterationStep)) {
+        if self.first.len() < STEPS {
+            self.first.push(step);
+            return;
+        }
+        if self.last.len() == STEPS {
+            self.last.pop_front();
+            self.left_out += 1;
+        }
+        self.last.push_back(step);
+    }
+
+    /// Notes a call's outcome; a denied call that failed counts as denied.
+    fn returned(&mut self, call: u64, came: CallOutcome) {
+        let all = self.first.iter_mut().chain(&mut self.last).rev();
+        for (number, step) in all {
+            if step.kind == StepWord::Called && *number == call {
+                step.outcome = step.outcome.max(Some(came));
+                return;
+            }
+        }
+    }
 }
 
 #[cfg(test)]

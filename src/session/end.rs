@@ -3,10 +3,10 @@
 use std::io;
 use std::time::Duration;
 
-use crate::checks::{NOTICE_LIMIT, PersonNotice};
 use crate::engine::{Demand, Ledger, TerminalReason, ended_by};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
+use crate::notice::{NOTICE_LIMIT, PersonNotice};
 use crate::session::messages::feature::checks_at_end;
 use crate::session::notices;
 use crate::session::pinned;

@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use super::context::StopContext;
-use crate::checks::{self, PersonNotice};
 use crate::engine::{TerminalReason, Verdict, Waiting, hash_of};
 use crate::feature::settings::SETTINGS;
 use crate::hosts::HookAnswer;
+use crate::notice::{self, PersonNotice};
 use crate::session::pinned;
 use crate::store::journal::Entry;
 use crate::store::loops::{Loops, Record};
@@ -47,7 +47,7 @@ pub fn tell(
     let (Some(pin), Ok(root)) = (pin.filter(|pin| !pin.notify.is_empty()), loops.root()) else {
         return;
     };
-    let Some(why) = checks::tell(&pin.notify, notice, &root, patience) else { return };
+    let Some(why) = notice::tell(&pin.notify, notice, &root, patience) else { return };
     let entry =
         Notice { event: JournalEvent::Notify, words: ["the notice failed: ", &why].concat() };
     // A broken journal is reported with the next verdict.

@@ -4,13 +4,13 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-use crate::checks::NOTICE_LIMIT;
 use crate::engine::order::few;
 use crate::engine::{Check, Contract, ReviewWhen, TerminalReason, Verdict};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
 use crate::feature::settings::{SETTINGS, Settings, come_with_the_repository};
 use crate::judge::{TickJudge, promised};
+use crate::notice::NOTICE_LIMIT;
 use crate::refusal::Refusal;
 use crate::store::loops::{Loops, Record, VerifyCommands};
 use crate::store::names::{ArmedBy, LoopKind};

@@ -7,21 +7,28 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::pauses::{limit_pause, until};
 use crate::engine::{Lineup, RunSign};
 use crate::exec::find::find;
-use crate::runner::allowance::{Allowance, BudgetsLeft};
 use crate::runner::capture::{TAIL, capture};
 use crate::runner::console::{Console, EndRequest};
 use crate::runner::harness::{AgentOrder, AgentReport, Harness, Launch, RunOutcome, TokenUsage};
 use crate::runner::live_line::LiveLine;
 use crate::runner::monitor::RunMonitor;
+use crate::runner::prices::{Allowance, BudgetsLeft};
 use crate::runner::process::{self, Cut, ProcessLimits, ProcessOutcome};
-use crate::runner::tokens::{self, Counter, TokenCount, WtUsage};
+use crate::runner::tokens::{self, Counter};
 use crate::world::{self, Stopwatch, WallTime};
 
 /// The limit of a call of `wt-usage`.
 const USAGE_LIMIT: Duration = Duration::from_secs(20);
+/// The longest pause after failures.
+const LONGEST_PAUSE: Duration = Duration::from_mins(15);
+/// The first wait for a usage limit with an unknown end; doubled each time.
+const UNKNOWN_LIMIT: Duration = Duration::from_mins(1);
+/// A usage limit is tried again this long after its reported end.
+const AFTER_LIMIT: Duration = Duration::from_secs(5);
+/// A longer wait for a usage limit is not believed: the longest limits last a week.
+pub(super) const LONGEST_LIMIT: Duration = Duration::from_hours(8 * 24);
 
 /// An agent program with its model.
 pub struct AgentSeat {
@@ -116,17 +123,6 @@ impl Agents {
         (next.wait_ms > 0).then(|| (self.lineup.rest(next.agent).reported, wait))
     }
 
-    /// The use of one run; `began_at` is the beginning of its iteration.
-    pub fn count(
-        &mut self,
-        used: Option<WtUsage>,
-        report: &AgentReport,
-        began_at: WallTime,
-    ) -> TokenCount {
-        let Self { counter, seats, current, .. } = self;
-        counter.count(used, report, seats[*current].harness.as_ref(), began_at)
-    }
-
     /// Runs the agent at work once; an error means that it cannot start. `note` writes down a standstill.
     pub fn run(
         &self,
@@ -188,5 +184,43 @@ impl AgentRun {
             Some(_) => RunOutcome::Failed(words),
         };
         Self { report: AgentReport { outcome, ..AgentReport::default() }, ..Self::default() }
+    }
+}
+
+/// Doubled with each time after the first, up to [`LONGEST_PAUSE`].
+pub(super) fn doubled(pause: Duration, times: u32) -> Duration {
+    let longer = 2_u32.saturating_pow(times.saturating_sub(1).min(16));
+    pause.saturating_mul(longer).min(LONGEST_PAUSE)
+}
+
+/// `at` is in seconds since the Unix epoch.
+pub(super) fn until(at: u64) -> Duration {
+    WallTime::from_seconds(at).since(world::now())
+}
+
+/// The wait for a usage limit that is lifted after `left`, if known, and was met `times` in a row.
+///
+/// A wrong clock, here or there, makes the loop neither restless nor endless.
+pub(super) fn limit_pause(left: Option<Duration>, times: u32) -> Duration {
+    let Some(left) = left.filter(|left| *left <= LONGEST_LIMIT) else {
+        return doubled(UNKNOWN_LIMIT, times);
+    };
+    left + doubled(AFTER_LIMIT, times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_clock_neither_hammers_nor_hangs() {
+        let pauses: Vec<u64> =
+            [1, 2, 3, 30].map(|times| limit_pause(Some(Duration::ZERO), times).as_secs()).into();
+        assert_eq!(pauses, [5, 10, 20, 900]);
+        assert_eq!(limit_pause(Some(Duration::from_mins(2)), 1), Duration::from_secs(125));
+        // Milliseconds in place of seconds.
+        assert_eq!(limit_pause(Some(until(1_795_000_000_000)), 1), UNKNOWN_LIMIT);
+        assert_eq!(limit_pause(Some(until(u64::MAX)), 1), UNKNOWN_LIMIT);
+        assert_eq!(limit_pause(None, 1), UNKNOWN_LIMIT);
     }
 }

@@ -1,7 +1,8 @@
-//! The changes of an iteration: its files, and their commit where the runner commits.
+//! The files of an iteration: found, committed where the runner commits, and kept under a ref where the iteration had no
+//! end of its own. The next run commits or names those of an interrupted iteration.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -9,19 +10,43 @@ use anyhow::Result;
 use super::agents::AgentRun;
 use super::parts::Driver;
 use super::work_tree::NewCommits;
+use crate::engine::order::few;
+use crate::evidence::tree::is_own;
+use crate::forms::events::RunnerEvent;
 use crate::runner::capture::{TAIL, capture};
-use crate::runner::git::{self, Git, GitStatus};
-use crate::runner::screen::lasted;
-use crate::runner::state::Iteration;
+use crate::runner::git::{self, Git, GitStatus, UnfinishedTry};
+use crate::runner::harness::RunOutcome;
+use crate::runner::process::Cut;
+use crate::runner::screen::{counted, lasted};
+use crate::runner::state::{self, Iteration, Past, compact, time_of};
 use crate::runner::task_list::TaskListUpdate;
 use crate::runner::worktree::{ChangedPaths, WorkTreeFiles};
 use crate::session::messages::shortfall::ticked_elsewhere;
-use crate::world::Stopwatch;
+use crate::store::names::JournalEvent;
+use crate::system::files;
+use crate::text;
+use crate::world::{Stopwatch, WallTime};
 
 /// Files of an iteration in its history.
 const MOST_FILES: usize = 200;
 /// The limit of a commit, with the repository's hooks.
 const COMMIT_LIMIT: Duration = Duration::from_mins(10);
+/// The agent of a killed runner may write for this long after the last sign of life: the time in which the supervisor
+/// ends the tree, and some room.
+const STILL_WRITING: Duration = Duration::from_secs(10);
+/// Files in one line.
+const NAMED: usize = 10;
+
+/// The files of an interrupted iteration at the start of the next run.
+#[derive(Debug, Default, PartialEq)]
+struct Unfinished {
+    /// The iteration.
+    number: u32,
+    /// Changed by the iteration, and untouched since.
+    files: Vec<PathBuf>,
+    /// Changed since, or by an unknown hand.
+    later: Vec<PathBuf>,
+}
 
 impl Driver<'_> {
     /// Finds the files and commits of the iteration, and commits its files where commits are wanted. The result counts
@@ -117,5 +142,211 @@ impl Driver<'_> {
         self.console.screen.warn(&words);
         self.feedback.remarks.push(words);
         self.tree.uncommitted.extend(files);
+    }
+
+    /// Settles the work of the last run's interrupted iteration: commits it where commits are wanted, keeps what is not
+    /// committed, and tells the person and the next agent.
+    pub(super) fn settle_unfinished(&mut self) {
+        let Some(Past { iteration: last, .. }) = state::last(&self.files.folder) else { return };
+        let is_kept = self.tree.git.as_ref().is_some_and(|git| git.has_kept(&last.kept_as));
+        if is_kept {
+            self.files.state.kept_as.clone_from(&last.kept_as);
+        }
+        if !last.interrupted {
+            return;
+        }
+        let dirty = self.tree.git.as_ref().map(Git::dirty);
+        let left = sorted(&last, dirty, self.tree.path());
+        let mut is_committed = false;
+        if self.plan.commits() && self.tree.git.is_some() {
+            is_committed = self.commit_unfinished(&left);
+            if !left.later.is_empty() {
+                self.console.screen.warn(&format!(
+                    "changed since the interrupted iteration, and not committed: {}",
+                    named(&left.later)
+                ));
+            }
+        }
+        let all_is_safe = left.later.is_empty() && (is_committed || left.files.is_empty());
+        if !is_kept && !all_is_safe {
+            self.keep(&last, "it was interrupted");
+            self.note_kept(&last);
+        }
+        let all: Vec<PathBuf> = left.files.iter().chain(&left.later).cloned().collect();
+        let mut remark =
+            "The last iteration was interrupted: look first whether what it left is whole."
+                .to_owned();
+        if !all.is_empty() {
+            remark = format!("{remark} It changed: {}.", named(&all));
+        }
+        self.feedback.remarks.push(remark);
+    }
+
+    /// Names the uncommitted files of the interrupted iteration at the end, where commits are wanted.
+    pub(super) fn unfinished_words(&self) -> Option<String> {
+        let files = &self.tree.interrupted;
+        let asked = self.plan.commits() && self.tree.git.is_some();
+        (asked && !files.is_empty()).then(|| {
+            let are = if files.len() == 1 { "is" } else { "are" };
+            format!(
+                "{} of the interrupted iteration {are} not committed: {}",
+                counted(files.len() as u64, "file"),
+                named(files)
+            )
+        })
+    }
+
+    /// `true` if nothing of these files is uncommitted now.
+    fn commit_unfinished(&mut self, left: &Unfinished) -> bool {
+        if left.files.is_empty() {
+            return true;
+        }
+        let (change, number) = (&self.plan.change.id, left.number);
+        let message = format!("ralph: {change} iteration {number} (interrupted)");
+        let log = tempfile::tempfile_in(&self.files.folder).map_err(anyhow::Error::from);
+        match log.and_then(|mut log| self.commit(&left.files, None, &message, &mut log)) {
+            Ok(true) => {
+                let files = counted(left.files.len() as u64, "file");
+                let words = format!(
+                    "ralph: committed {files} that the interrupted iteration {number} left"
+                );
+                let files = left.files.iter().map(|file| file.display().to_string()).collect();
+                self.console.screen.report(RunnerEvent::Committed { files }, &words);
+                self.tree.accept_head();
+                self.files.state.ledger.fingerprint = Some(self.tree.fingerprint());
+                true
+            }
+            Ok(false) => true,
+            Err(error) => {
+                let words = format!(
+                    "what the interrupted iteration left could not be committed: {error:#}"
+                );
+                self.keep_uncommitted(words, left.files.clone());
+                false
+            }
+        }
+    }
+
+    /// Keeps the work of an iteration without an end of its own, if it changed anything or an earlier ref still exists.
+    /// An iteration with an end of its own clears the name.
+    pub(super) fn keep_unfinished(&mut self, entry: &mut Iteration, ran: &AgentRun) {
+        let Some(why) = unfinished(ran) else {
+            self.files.state.kept_as.clear();
+            return;
+        };
+        if entry.files_changed > 0 || !self.files.state.kept_as.is_empty() {
+            self.keep(entry, why);
+            entry.kept_as.clone_from(&self.files.state.kept_as);
+        }
+    }
+
+    /// Keeps the uncommitted work as that of this iteration.
+    pub(super) fn keep(&mut self, iteration: &Iteration, why: &str) {
+        let Some(git) = &self.tree.git else { return };
+        let began = time_of(&iteration.started).map(compact).unwrap_or_default();
+        let unfinished = UnfinishedTry {
+            change: &self.plan.change.id,
+            iteration: iteration.n,
+            began: &began,
+            why,
+        };
+        match git.keep(&unfinished) {
+            Ok(None) => self.files.state.kept_as.clear(),
+            Ok(Some(kept)) => {
+                let mut words = format!("  unfinished work is kept as {}", kept.name);
+                if !kept.left_out.is_empty() {
+                    words = format!("{words}, without {}", named(&kept.left_out));
+                }
+                let left_out = kept.left_out.iter().map(|file| file.display().to_string()).collect();
+                let event = RunnerEvent::Kept { name: kept.name.clone(), left_out };
+                self.console.screen.report(event, &words);
+                self.files.state.kept_as = kept.name;
+            }
+            Err(error) => self.console.screen.warn(&format!(
+                "what the unfinished iteration left is only in the work tree, git did not keep it: {error:#}"
+            )),
+        }
+    }
+
+    /// Notes the kept work in the journal, for an iteration whose own entry could not name it.
+    pub(super) fn note_kept(&mut self, iteration: &Iteration) {
+        let name = &self.files.state.kept_as;
+        if name.is_empty() {
+            return;
+        }
+        let words = format!("unfinished work is kept as {name}");
+        let entry = self.entry(JournalEvent::Interrupted, iteration.n, &words);
+        // Prompt and state name the ref as well. If the journal cannot be written, the loop ends soon.
+        let _ = self.files.note(&entry);
+    }
+
+    /// Words for the next prompt.
+    pub(super) fn kept_words(&self) -> Option<String> {
+        let name = &self.files.state.kept_as;
+        (!name.is_empty()).then(|| {
+            format!(
+                "The last try did not come to its own end. The work tree as it was then is kept as `{name}`: `git show {name}` shows what it had changed, `git diff {name}` what is different now. Take over what is good."
+            )
+        })
+    }
+}
+
+/// Separates files that someone touched since. `dirty` are git's changed files, `None` without a repository.
+fn sorted(iteration: &Iteration, dirty: Option<Vec<PathBuf>>, worktree: &Path) -> Unfinished {
+    let began = time_of(&iteration.started).unwrap_or(WallTime::from_millis(u64::MAX));
+    let ended = iteration.ended.as_deref().and_then(time_of).unwrap_or_default();
+    let known =
+        iteration.files.len() as u64 == iteration.files_changed && iteration.files_changed > 0;
+    let is_known = |file: &PathBuf| iteration.files.iter().any(|path| Path::new(path) == file);
+    let candidates = match dirty {
+        Some(mut dirty) => {
+            dirty.retain(|file| !file.ancestors().any(is_own));
+            dirty
+        }
+        None => iteration.files.iter().map(PathBuf::from).collect(),
+    };
+    let mut left = Unfinished { number: iteration.n, ..Unfinished::default() };
+    for file in candidates {
+        let touched = touched_at(&worktree.join(&file));
+        let is_its = match touched {
+            _ if known => is_known(&file),
+            Some(at) => at >= began,
+            // The file is gone, at an unknown time.
+            None => true,
+        };
+        let limit = if known { ended } else { ended.after(STILL_WRITING) };
+        match touched {
+            _ if !is_its => {}
+            Some(at) if at <= limit => left.files.push(file),
+            None if known => left.files.push(file),
+            _ => left.later.push(file),
+        }
+    }
+    left
+}
+
+/// The last change of a file or its entry; `None` if it is gone.
+fn touched_at(path: &Path) -> Option<WallTime> {
+    let meta = path.symlink_metadata().ok()?;
+    let modified = meta.modified().map(WallTime::from).unwrap_or_default();
+    Some(modified.max(files::entry_changed_at(&meta)))
+}
+
+/// The first names, and the number of the others.
+pub(super) fn named(files: &[PathBuf]) -> String {
+    few(&mut files.iter().map(|file| text::title(&file.to_string_lossy(), 200)), NAMED)
+}
+
+/// Why a run did not end by itself.
+fn unfinished(ran: &AgentRun) -> Option<&'static str> {
+    match (&ran.report.outcome, ran.ended.cut) {
+        _ if ran.end_request.is_some() => Some("it was interrupted"),
+        (_, Some(Cut::Wall)) => Some("its time was up"),
+        (_, Some(Cut::Silence)) => Some("nothing was heard of it"),
+        _ if ran.passed_at.is_some() => Some("the budget was used up"),
+        (RunOutcome::Finished, _) => None,
+        (RunOutcome::UsageLimit { .. }, _) => Some("a usage limit was reached"),
+        (RunOutcome::Cut, _) => Some("it was ended"),
+        _ => Some("the agent program failed"),
     }
 }

@@ -5,7 +5,6 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::parts::Driver;
-use crate::checks::{NOTICE_LIMIT, PersonNotice, tell};
 use crate::engine::scoreboard::Scoreboard;
 use crate::engine::{Contract, Demand, Obstacle, TerminalReason, ended_by};
 use crate::feature::project::printable;
@@ -13,13 +12,13 @@ use crate::forms::events::{RunnerEnd, RunnerEvent};
 use crate::forms::plain;
 use crate::forms::proofs::ProofsForm;
 use crate::forms::summary::RunSummary;
+use crate::notice::{NOTICE_LIMIT, PersonNotice, tell};
 use crate::runner::console::EndRequest;
 use crate::runner::report::form;
 use crate::runner::screen::counted;
 use crate::runner::state::{LoopStatus, iso, of_run, time_of, with_shares};
 use crate::runner::story::find_kept;
-use crate::runner::summary::add_left_ticks;
-use crate::runner::summary::kept::{KEPT, keep};
+use crate::runner::summary::{KEPT, add_left_ticks, keep};
 use crate::runner::task_list::Tasks;
 use crate::runner::{exit, messages, step_summary};
 use crate::session::messages::feature::checks_at_end;
@@ -202,7 +201,8 @@ impl Driver<'_> {
     /// The changes of this run, and the costs of its tasks.
     fn run_summary(&self) -> RunSummary {
         let mut own = of_run(&self.files.folder, &self.files.state.started_at);
-        add_left_ticks(&mut own, &self.tree.receipts_since(self.proofs.began_at));
+        let began = self.proofs.judge.as_ref().map(|judge| judge.armed.at).unwrap_or_default();
+        add_left_ticks(&mut own, &self.tree.receipts_since(began));
         if let Some(git) = &self.tree.git {
             for iteration in &mut own {
                 find_kept(&self.plan.change.id, iteration, git);

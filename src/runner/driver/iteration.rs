@@ -6,18 +6,17 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::agents::AgentRun;
-use super::awake::tell_standstill;
-use super::next::Next;
+use super::agents::{AgentRun, Agents};
+use super::between::{Next, tell_standstill};
 use super::parts::Driver;
 use crate::engine::{NearLimit, Observation, Verdict, Work};
 use crate::forms::events::RunnerEvent;
 use crate::forms::iteration::IterationForm;
 use crate::forms::spent::{Amount, in_dollars};
-use crate::runner::allowance::BudgetsLeft;
 use crate::runner::harness::{AgentOrder, AgentReport, RunOutcome};
 use crate::runner::live_line::LiveLine;
 use crate::runner::messages;
+use crate::runner::prices::BudgetsLeft;
 use crate::runner::process::{self, Cut, ProcessLimits};
 use crate::runner::prompt::{self, Material};
 use crate::runner::report::form;
@@ -67,7 +66,9 @@ impl Driver<'_> {
         self.console.screen.still();
         let usage = self.agents.usage.is_some();
         let used = usage.then(|| WtUsage { before: used_before, after: self.used(&mut log) });
-        let mut counted = self.agents.count(used, &ran.report, began_at);
+        let Agents { counter, seats, current, .. } = &mut self.agents;
+        let harness = seats[*current].harness.as_ref();
+        let mut counted = counter.count(used, &ran.report, harness, began_at);
         if let Some(passed_at) = ran.passed_at {
             // The use that ended the run counts, even where another figure would be preferred.
             counted.tokens = counted.tokens.max(passed_at.total());
@@ -344,7 +345,7 @@ impl Driver<'_> {
     ) -> Result<()> {
         self.look_for_standstill();
         entry.stopped_seconds +=
-            self.files.running().map_or(0.0, |running| running.stopped_seconds);
+            self.files.running.as_ref().map_or(0.0, |running| running.stopped_seconds);
         entry.verdict = VerdictName::of(verdict);
         entry.ended = Some(iso(world::now()));
         let reason = match verdict {

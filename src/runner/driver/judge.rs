@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::agents::AgentRun;
-use super::awake::tell_standstill;
+use super::between::tell_standstill;
 use super::cut_off::review_of_cut_off;
 use super::parts::Driver;
 use super::ticks::TickProofs;
@@ -19,7 +19,7 @@ use crate::engine::{
 use crate::evidence::progress::{LookMoment, changed_since, outdated};
 use crate::forms::events::RunnerEvent;
 use crate::forms::spent::Spent;
-use crate::runner::checks;
+use crate::runner::capture::run_check;
 use crate::runner::harness::{AgentReport, RunOutcome, is_passing};
 use crate::runner::messages::in_short;
 use crate::runner::screen::lasted;
@@ -102,9 +102,8 @@ impl Driver<'_> {
     }
 
     fn take_results(&mut self, results: &mut [CheckResult]) {
-        let Some(judge) = self.proofs.tick_judge(&self.tree) else { return };
-        let TickProofs { ticks, millis, .. } = &mut self.proofs;
-        ticks.take_results(&judge, results, &|run| millis.get(run).copied().unwrap_or_default());
+        let TickProofs { judge: Some(judge), ticks, millis, .. } = &mut self.proofs else { return };
+        ticks.take_results(judge, results, &|run| millis.get(run).copied().unwrap_or_default());
     }
 
     /// `commits` counts commits with work in them.
@@ -288,12 +287,7 @@ impl Driver<'_> {
             console.wants_end()
         };
         let supervisor = &self.agents.supervisor;
-        let result = match review {
-            Some(call) => {
-                checks::run_review(supervisor, check, call, folder, log, &mut interrupted)
-            }
-            None => checks::run(supervisor, check, folder, log, &mut interrupted),
-        };
+        let result = run_check(supervisor, (check, review), folder, log, &mut interrupted);
         self.console.screen.still();
         self.proofs.note_time(&check.run, &clock);
         if self.console.end_request().is_some() {

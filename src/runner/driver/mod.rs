@@ -1,29 +1,19 @@
 //! The loop: gather, ask the engine, carry out.
 
 mod agents;
-mod awake;
+mod between;
 mod caveats;
 mod commits;
-mod counting;
 mod cut_off;
 mod ending;
-mod fallback;
 mod iteration;
 mod judge;
-mod kept;
 mod left;
-mod next;
 mod notices;
 mod parts;
-mod pauses;
-mod pin;
 mod plan;
 mod proof;
-mod put_back;
-mod receipts;
 mod ticks;
-mod unfinished;
-mod wait;
 mod work_tree;
 
 use std::process::ExitCode;
@@ -48,9 +38,9 @@ use crate::store::loops::VerifyCommands;
 use crate::system::processes;
 use crate::text;
 use crate::world::{self, Stopwatch, WallTime};
-use next::Next;
+use agents::{LONGEST_LIMIT, until};
+use between::Next;
 use parts::{Driver, LOOK};
-use pauses::{LONGEST_LIMIT, until};
 use plan::Plan;
 
 /// The time in which the supervisor of a killed runner ends its tree, with some room.
@@ -61,7 +51,7 @@ const ORPHANS: Duration = Duration::from_secs(10);
 /// An error means that the loop did not begin, or that its state can no longer be written.
 pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     let signals = Signals::listen().context("signals cannot be listened to")?;
-    let seats = match fallback::seats(options) {
+    let seats = match between::seats(options) {
         Ok(seats) => seats,
         Err(why) => {
             print::error(&why);
@@ -99,12 +89,12 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     // The list as it was left, with its boxes.
     driver.settle_unfinished();
     let left_run = driver.tree.left_run().inspect_err(|error| driver.give_up(error))?;
-    let pinned = pin::pin(change, options, left_run.as_ref());
+    let pinned = left::pin(change, options, left_run.as_ref());
     driver.pin_specification();
     driver.begin_proofs(pinned.as_ref(), left_run);
     driver.warn_of_list();
     let words = pinned.as_ref().map(|pin| pin.words.as_str());
-    let behind = driver.proofs.part_of_judge(&driver.tree);
+    let behind = driver.proofs.part_of_judge();
     let words: Vec<&str> =
         words.into_iter().chain([behind.trim_end()]).filter(|line| !line.is_empty()).collect();
     if !words.is_empty() {

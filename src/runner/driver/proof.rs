@@ -1,14 +1,17 @@
 //! Proof of the tasks ticked in an iteration. A tick without proof is taken back.
 
+use std::collections::BTreeSet;
+use std::io;
 use std::rc::Rc;
 
-use super::left::LeftRun;
+use anyhow::Result;
+
+use super::left::{LeftRun, RunPin};
 use super::parts::Driver;
-use super::pin::RunPin;
 use crate::engine::promise::said_of_tasks;
 use crate::engine::proof::{LeastProof, Proof, UnprovedTask};
 use crate::engine::{Difference, Work};
-use crate::evidence::contents::KeptContents;
+use crate::evidence::contents::{Contents, KeptContents};
 use crate::evidence::task_list;
 use crate::forms::events::RunnerEvent;
 use crate::judge::ticks::{TickClaim, Ticks};
@@ -17,24 +20,28 @@ use crate::judge::{LOOK, Looks, TickJudge, promised};
 use crate::runner::state::{EarlierLoop, Iteration, time_of};
 use crate::runner::task_list::TaskListUpdate;
 use crate::store::read::read;
-use crate::store::receipts::{Receipt, Witness};
+use crate::store::receipts::{MOST_FILES, Receipt, Receipts, Witness};
 use crate::world::{self, WallTime};
 
 impl Driver<'_> {
     /// Takes the files' contents and the list before the first iteration, with the pinned terms; a continued run takes
     /// what it began with.
     pub(super) fn begin_proofs(&mut self, pin: Option<&RunPin<'_>>, left: Option<LeftRun>) {
-        if self.tree.list_path().is_none() {
+        let Some(folder) = self.tree.list_folder() else {
             if self.plan.is_by_word() && self.files.earlier != EarlierLoop::GoesOn {
                 self.arm_promise();
             }
             return;
-        }
-        let folder = self.tree.list_folder();
-        let list = folder.and_then(|folder| task_list::read(&folder).ok());
-        self.proofs.list_at_start = list.map(Rc::new);
-        self.proofs.began_at = pin.map_or_else(world::now, |pin| pin.armed_at);
-        self.proofs.armed = pin.map(|pin| pin.commands.clone()).unwrap_or_default();
+        };
+        let (at, list) = match &left {
+            Some(left) => (left.run.began_at, Some(Rc::clone(&left.list))),
+            None => (
+                pin.map_or_else(world::now, |pin| pin.armed_at),
+                task_list::read(&folder).ok().map(Rc::new),
+            ),
+        };
+        let commands = pin.map(|pin| pin.commands.clone()).unwrap_or_default();
+        self.proofs.arm(&self.tree, at, list, commands);
         self.proofs.judged_since = pin.and_then(|pin| pin.judged_since);
         if self.plan.options.settings.proof() == LeastProof::Word {
             return;
@@ -43,9 +50,10 @@ impl Driver<'_> {
             self.begin_with(left);
             return;
         }
-        let contents =
-            self.proofs.tick_judge(&self.tree).and_then(|judge| judge.contents(None, LOOK).ok());
-        self.proofs.looks = Looks { armed: contents.clone(), tick: contents };
+        if let Some(judge) = &mut self.proofs.judge {
+            let contents = judge.contents(None, LOOK).ok();
+            judge.looks = Looks { armed: contents.clone(), tick: contents }.into();
+        }
         self.keep_run();
     }
 
@@ -86,18 +94,16 @@ impl Driver<'_> {
     ) {
         self.proofs.ticks = Ticks::default();
         let all_done = matches!(looked.work, Work::List { done: 1.., open: 0 });
-        let (Some(judge), Some(tasks)) = (self.proofs.tick_judge(&self.tree), &self.tree.tasks)
-        else {
-            return;
-        };
+        self.proofs.follow_list(&self.tree);
+        let (Some(judge), Some(tasks)) = (&mut self.proofs.judge, &self.tree.tasks) else { return };
         let Some(file) = tasks.looked() else { return };
         let said = said.unwrap_or_default();
-        Self::note_missing(&judge, &file.list, looked, said);
+        Self::note_missing(judge, &file.list, looked, said);
         if self.plan.options.settings.proof() == LeastProof::Word {
             return;
         }
         let claim = TickClaim { new: &looked.ticked, since: began_at, all_done, said };
-        let ticks = Ticks::of(&judge, (&file.list, &file.bytes), claim, LOOK);
+        let ticks = Ticks::of(judge, (&file.list, &file.bytes), claim, LOOK);
         let mut done = self.tree.receipts_since(began_at);
         done.retain(|receipt| receipt.by == Witness::Done);
         for tick in &ticks.proved {
@@ -111,7 +117,7 @@ impl Driver<'_> {
         let said = said.filter_map(|(id, why)| Some((id.clone(), why.clone()?)));
         self.proofs.no_change.extend(said);
         if !ticks.proved.is_empty() {
-            self.proofs.looks.tick.clone_from(&ticks.seen.now);
+            set_tick(judge, ticks.seen.now.clone());
             self.proofs.keep_for_done(&self.tree, &self.console.screen);
         } else if let (false, Some(since)) = (done.is_empty(), self.proofs.judged_since) {
             // `spool task done` kept a look after the last tick; its look covers the project alone.
@@ -119,8 +125,9 @@ impl Driver<'_> {
             let kept = kept.and_then(KeptContents::parse);
             let kept =
                 kept.filter(|kept| kept.number == since.millis() && judge.place.above.is_empty());
-            let look = || judge.contents(self.proofs.looks.tick.as_ref(), LOOK).ok();
-            self.proofs.looks.tick = kept.map_or_else(look, |kept| kept.contents);
+            let look = || judge.contents(judge.looks().tick.as_ref(), LOOK).ok();
+            let tick = kept.map_or_else(look, |kept| kept.contents);
+            set_tick(judge, tick);
         }
         self.take_back(&ticks.unproved, looked, entry);
         self.proofs.ticks = ticks;
@@ -188,5 +195,98 @@ impl Driver<'_> {
             let words = format!("  {id} is open again: it was ticked, but {lack}{how}");
             self.console.screen.report(event, &words);
         }
+    }
+
+    /// Keeps a receipt for each ticked task without one from `spool task done`, and notes a passed review in the
+    /// receipts of the tasks that it read. A warning tells why nothing is kept.
+    pub(super) fn keep_receipts(&mut self, entry: &Iteration, began_at: WallTime, at: WallTime) {
+        let is_any = !entry.tasks_ticked.is_empty()
+            || self.proofs.ticks.to_keep().next().is_some()
+            || self.proofs.reviewed.is_some();
+        if !is_any {
+            return;
+        }
+        let mut kept = self.try_to_keep_receipts(entry, began_at, at);
+        if self.files.frees_room_for(&kept) {
+            kept = self.try_to_keep_receipts(entry, began_at, at);
+        }
+        if let Err(error) = kept {
+            self.console
+                .screen
+                .warn(&format!("the receipts of this iteration are not kept: {error:#}"));
+        }
+    }
+
+    fn try_to_keep_receipts(
+        &self,
+        entry: &Iteration,
+        began_at: WallTime,
+        at: WallTime,
+    ) -> Result<()> {
+        let list = self.tree.list_under(self.tree.path());
+        let receipts = self.tree.receipts()?;
+        let mut known = receipts.all();
+        // A clock that was set back makes an earlier iteration's receipt as new as this one's. The number is 0 for a
+        // runner killed between two iterations: all receipts of its run are known.
+        known.retain(|receipt| {
+            let is_of_this = match receipt.by {
+                Witness::Review => false,
+                Witness::Iteration => receipt.iteration >= entry.n,
+                _ => true,
+            };
+            is_of_this && receipt.at >= began_at
+        });
+        let files = entry.files.iter().filter(|file| **file != list).take(MOST_FILES);
+        let judge = self.proofs.judge.as_ref();
+        let in_project = |file: &String| judge.map(|judge| judge.place.in_project(file));
+        let files: Vec<String> = files.filter_map(in_project).collect();
+        let form = |task: &str| Receipt {
+            at,
+            task: task.to_owned(),
+            by: Witness::Iteration,
+            session: entry.session_id.clone(),
+            iteration: entry.n,
+            more_files: entry.files_changed.saturating_sub(files.len() as u64),
+            files: Some(files.clone()),
+            commits: self.tree.git.as_ref().map(|_| entry.commits.len() as u64),
+            checks: entry.checks.clone(),
+            tokens: (!entry.tokens_unknown).then_some(entry.tokens_used),
+            reviewer: self.proofs.reviewer_of(task),
+            ..Receipt::default()
+        };
+        let ticks = &self.proofs.ticks;
+        let mut written: Vec<Receipt> =
+            ticks.to_keep().map(|tick| ticks.receipt(tick, form(&tick.id))).collect();
+        let mut new: BTreeSet<String> = ticks.to_keep().map(|tick| tick.id.clone()).collect();
+        for task in &entry.tasks_ticked {
+            if !new.contains(task) && known.iter().all(|receipt| receipt.task != *task) {
+                new.insert(task.clone());
+                written.push(form(task));
+            }
+        }
+        match judge.filter(|_| !ticks.proved.is_empty()) {
+            Some(judge) => judge.add_receipts(&written, judge.looks().tick.as_ref())?,
+            None => receipts.add_all(&written)?,
+        }
+        Ok(self.keep_review(&receipts, &new)?)
+    }
+
+    /// Notes a passed review in the earlier receipts of done tasks that it read; new receipts already have it.
+    fn keep_review(&self, receipts: &Receipts, new: &BTreeSet<String>) -> io::Result<()> {
+        let Some((reader, _)) = &self.proofs.reviewed else { return Ok(()) };
+        let list = self.tree.looked_list().into_iter();
+        let done = list.flat_map(|list| &list.tasks).filter(|task| task.done);
+        let read = done.map(|task| &task.id).filter(|id| self.proofs.reviewer_of(id).is_some());
+        let read: BTreeSet<&str> =
+            read.filter(|id| !new.contains(*id)).map(String::as_str).collect();
+        let since = time_of(&self.files.state.started_at).unwrap_or_default();
+        receipts.reviewed(reader, since, &|id| read.contains(id))
+    }
+}
+
+/// Sets the contents that the next tick is compared with.
+fn set_tick(judge: &mut TickJudge, tick: Option<Contents>) {
+    if let Some(looks) = judge.looks.get_mut() {
+        looks.tick = tick;
     }
 }

@@ -2,29 +2,33 @@
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::rc::Rc;
 
 use super::work_tree::WorkTree;
+use crate::engine::proof::{Unproved, UnprovedReason};
 use crate::evidence::task_list::TaskFile;
 use crate::judge::ticks::Ticks;
 use crate::judge::words::part_of_judge;
 use crate::judge::{ArmedTerms, JudgedPlace, Looks, TickJudge};
+use crate::runner::git::NO_COMMIT;
+use crate::runner::state::{tail, time_of};
+use crate::runner::summary::{SHORT, git_in};
 use crate::store::loops::{Checked, VerifyCommands};
 use crate::world::{Stopwatch, WallTime};
+
+/// Files in one command.
+const MOST: usize = 10;
 
 /// The terms by which a run judges ticks.
 #[derive(Default)]
 pub struct TickProofs {
-    /// The beginning of the run, or of the run that it continues.
-    pub began_at: WallTime,
+    /// `None` without a list, and where nothing can be kept outside of the project.
+    pub judge: Option<TickJudge>,
     /// Stops of the continued run.
     pub stops: u32,
-    /// The files' contents at the beginning, and at the last proved task.
-    pub looks: Looks,
     /// The list at the beginning.
     pub list_at_start: Option<Rc<TaskFile>>,
-    /// The Verify commands that a person armed.
-    pub armed: VerifyCommands,
     /// The time of arming where `spool task done` judges by the run's rule and keeps the contents after a tick.
     pub judged_since: Option<WallTime>,
     /// `None` before the first run of the checks.
@@ -44,29 +48,42 @@ pub struct TickProofs {
 }
 
 impl TickProofs {
-    /// `None` without a list, and where nothing can be kept outside of the project.
-    pub fn tick_judge(&self, tree: &WorkTree<'_>) -> Option<TickJudge> {
+    /// Takes the terms of a run that began at this time with this list and these Verify commands.
+    pub fn arm(
+        &mut self,
+        tree: &WorkTree<'_>,
+        at: WallTime,
+        list: Option<Rc<TaskFile>>,
+        commands: VerifyCommands,
+    ) {
         let options = tree.plan.options;
-        let list_at = tree.list_path()?;
-        let above = tree.project_in_worktree();
-        let (folder, run) = (tree.path().to_owned(), Some(tree.began));
-        let mut place = JudgedPlace { folder, above, run, ..JudgedPlace::default() };
-        (place.list, place.list_at) = (place.in_project(&list_at), list_at);
-        let commands = self.armed.clone();
+        let (folder, above) = (tree.path().to_owned(), tree.project_in_worktree());
+        let place = JudgedPlace { folder, above, run: Some(tree.began), ..JudgedPlace::default() };
         let armed = ArmedTerms {
-            at: self.began_at,
+            at,
             least: options.settings.proof(),
             protect: options.protect.clone(),
             checks: ArmedTerms::commands_of(&options.checks),
             verify: LazyCell::new(Box::new(move || commands) as Box<_>),
         };
-        let judge = TickJudge::of(place, armed, tree.run_receipts().ok()?);
-        Some(judge.knowing(self.list_at_start.clone(), self.looks.clone()))
+        self.list_at_start.clone_from(&list);
+        let judge = tree.run_receipts().map(|receipts| TickJudge::of(place, armed, receipts));
+        self.judge = judge.ok().map(|judge| judge.knowing(list, Looks::default()));
+        self.follow_list(tree);
+    }
+
+    /// The agent may have moved the list into the archive.
+    pub fn follow_list(&mut self, tree: &WorkTree<'_>) {
+        if let (Some(judge), Some(list_at)) = (&mut self.judge, tree.list_path()) {
+            let place = &mut judge.place;
+            (place.list, place.list_at) = (place.in_project(&list_at), list_at);
+        }
     }
 
     /// The line about files that the armed commands run and that the loop may change; empty for none.
-    pub fn part_of_judge(&self, tree: &WorkTree<'_>) -> String {
-        let seen = self.tick_judge(tree).zip(self.looks.armed.as_ref());
+    pub fn part_of_judge(&self) -> String {
+        let seen =
+            self.judge.as_ref().and_then(|judge| Some((judge, judge.looks().armed.as_ref()?)));
         let Some((judge, files)) = seen else { return String::new() };
         let at: Vec<String> = files.paths(u64::MAX).map(|at| judge.place.in_project(at)).collect();
         part_of_judge(&judge.run_by_commands(at.iter().map(String::as_str)), "`--protect`")
@@ -83,4 +100,68 @@ impl TickProofs {
         let is_read = part.is_empty() || part.iter().any(|id| id == task);
         is_read.then(|| reader.clone())
     }
+
+    /// Lines about a tick that protected files hold up, each behind a line break. Empty for any other tick, and where
+    /// this runner has named all of the files before.
+    pub(super) fn how_to_put_back(
+        &mut self,
+        why: &Unproved,
+        tree: &WorkTree<'_>,
+        loop_folder: &Path,
+    ) -> String {
+        let paths = &why.files;
+        if why.reason != UnprovedReason::ProtectedChanged {
+            return String::new();
+        }
+        let known = self.told_put_back.len();
+        self.told_put_back.extend(paths.iter().cloned());
+        if self.told_put_back.len() == known {
+            return String::new();
+        }
+        let them = if paths.len() == 1 { "it" } else { "them" };
+        let back = match self.command_to_put_back(paths, tree, loop_folder) {
+            Some(command) => format!("To put {them} back: {command}"),
+            None => format!("To put {them} back: as before the loop began"),
+        };
+        format!(
+            "\n    {back}\n    To accept {them}: stop the loop, tick what is done, run it again with --restart"
+        )
+    }
+
+    /// The command that restores these files from the commit on which the run began; `None` if the commit does not have
+    /// all of them as they were at arming.
+    fn command_to_put_back(
+        &self,
+        paths: &[String],
+        tree: &WorkTree<'_>,
+        loop_folder: &Path,
+    ) -> Option<String> {
+        let git = tree.git.as_ref()?;
+        let judge = self.judge.as_ref()?;
+        let (files, at_start) = (judge.place.looked_at(paths), judge.looks().armed.as_ref()?);
+        let commit = commit_at_begin(judge.armed.at, tree, loop_folder)?;
+        // The command would lose what was not committed when the run began.
+        let is_as_before = |path: &String| {
+            // git would read a pattern.
+            let is_plain = !path.starts_with(':') && !path.contains(['*', '?', '[', '\\']);
+            let committed = is_plain.then(|| git.file_at(&commit, path)).flatten();
+            committed.is_some_and(|bytes| at_start.had(path, &bytes))
+        };
+        if files.len() > MOST || !files.iter().all(is_as_before) {
+            return None;
+        }
+        let is_elsewhere = tree.plan.options.start != tree.path();
+        let git = git_in(is_elsewhere.then_some(tree.path()));
+        let short: String = commit.chars().take(SHORT).collect();
+        Some(format!("{git} checkout {short} -- {}", shell_words::join(&files)))
+    }
+}
+
+/// The commit on which the run, or the run that it continues, began.
+fn commit_at_begin(began_at: WallTime, tree: &WorkTree<'_>, loop_folder: &Path) -> Option<String> {
+    let past = tail(&loop_folder.join("history.jsonl"), usize::MAX).unwrap_or_default();
+    let mut past = past.iterations.into_iter().map(|past| past.iteration);
+    let first = past.find(|first| time_of(&first.started).is_some_and(|at| at >= began_at));
+    let commit = first.map_or_else(|| tree.head_at_start(), |first| first.head_at_start);
+    Some(commit).filter(|commit| !commit.is_empty() && commit != NO_COMMIT)
 }

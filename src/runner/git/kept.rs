@@ -80,8 +80,8 @@ impl Git {
         }
         // git cannot list refs to a missing commit. This try is kept all the same.
         let refs = self.kept_below(&folder_of(unfinished.change)).unwrap_or_default();
-        if let Some(same) = refs.iter().find(|kept| kept.tree == tree) {
-            return Ok(Some(KeptWork { name: same.name.clone(), left_out }));
+        if let Some((name, _)) = refs.iter().find(|(_, kept)| *kept == tree) {
+            return Ok(Some(KeptWork { name: name.clone(), left_out }));
         }
         let commit = self.commit_tree(&tree, head.as_deref(), unfinished)?;
         let name = free_name(unfinished, &refs);
@@ -91,7 +91,7 @@ impl Git {
         let oldest: Vec<String> = refs[..many.min(refs.len())]
             .iter()
             // The agent may have made a symbolic ref; deleting it must not delete its target.
-            .map(|old| format!("option no-deref\ndelete {}\n", old.name))
+            .map(|(old, _)| format!("option no-deref\ndelete {old}\n"))
             .collect();
         if !oldest.is_empty() {
             // The new ref counts; the next try removes old ones again.
@@ -173,21 +173,14 @@ impl Git {
         Ok(commit)
     }
 
-    /// Oldest first.
-    fn kept_below(&self, folder: &str) -> Result<Vec<KeptRef>> {
+    /// The name and the tree of each ref, oldest first.
+    fn kept_below(&self, folder: &str) -> Result<Vec<(String, String)>> {
         let form = "--format=%(refname) %(tree)";
         let printed = self.run(&["for-each-ref", "--sort=refname", form, folder], &[])?;
         let printed = String::from_utf8_lossy(&printed);
         let kept = printed.lines().filter_map(|line| line.split_once(' '));
-        Ok(kept
-            .map(|(name, tree)| KeptRef { name: name.to_owned(), tree: tree.to_owned() })
-            .collect())
+        Ok(kept.map(|(name, tree)| (name.to_owned(), tree.to_owned())).collect())
     }
-}
-
-struct KeptRef {
-    name: String,
-    tree: String,
 }
 
 /// The prefix of a change's refs.
@@ -201,9 +194,9 @@ fn name_of(unfinished: &UnfinishedTry<'_>) -> String {
 }
 
 /// A free name: two tries may begin in the same second.
-fn free_name(unfinished: &UnfinishedTry<'_>, refs: &[KeptRef]) -> String {
+fn free_name(unfinished: &UnfinishedTry<'_>, refs: &[(String, String)]) -> String {
     let name = name_of(unfinished);
-    let is_taken = |name: &String| refs.iter().any(|kept| kept.name == *name);
+    let is_taken = |name: &String| refs.iter().any(|(kept, _)| kept == name);
     let more = (2..).map(|again| format!("{name}-{again}"));
     std::iter::once(name.clone()).chain(more).find(|name| !is_taken(name)).unwrap_or(name)
 }

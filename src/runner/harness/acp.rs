@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::command::program_of;
 use super::lines::{self, Once, StreamEnd};
-use super::permissions::{Accepts, Letters, ToolRule};
-use super::stream::{self, RunState, text};
+use super::permissions::{Accepts, Letters, Permissions, ToolRule};
+use super::stream::{self, RunState, list, text};
 use super::{
     AgentEvent, AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Input, Launch,
     Missing, OutputReader, RunOutcome, SoFar, Stream, TokenUsage, TokensKnown, Told, environment,
@@ -122,11 +122,8 @@ impl Harness for Acp {
                 Some(session) => SessionOpening::Load(session.to_owned()),
                 None => SessionOpening::New,
             },
-            policy: Policy {
-                all: order.approval == Approval::All,
-                allow: order.permissions.allow.clone(),
-                deny: order.permissions.deny.clone(),
-            },
+            approval: order.approval,
+            permissions: order.permissions.clone(),
             step: DialogStep::Initialize,
             cancelled: false,
             ended: Once::default(),
@@ -172,22 +169,6 @@ enum SessionOpening {
     AsLogged,
 }
 
-/// Answers a program that asks whether a tool may run.
-#[derive(Debug)]
-struct Policy {
-    all: bool,
-    allow: Vec<String>,
-    deny: Vec<String>,
-}
-
-impl Policy {
-    /// A denied kind stays denied where all else is allowed.
-    fn allows(&self, kind: &str) -> bool {
-        let has = |kinds: &[String]| kinds.iter().any(|listed| listed == kind);
-        !has(&self.deny) && (self.all || has(&self.allow))
-    }
-}
-
 fn line(message: &Value) -> Vec<u8> {
     format!("{message}\n").into_bytes()
 }
@@ -204,7 +185,8 @@ struct AcpReader {
     folder: String,
     model: Option<String>,
     opening: SessionOpening,
-    policy: Policy,
+    approval: Approval,
+    permissions: Permissions,
     step: DialogStep,
     cancelled: bool,
     /// The ids of ended tool calls.
@@ -346,15 +328,13 @@ impl AcpReader {
                 self.name
             )));
         };
-        let options = result["configOptions"].as_array().map_or(&[][..], Vec::as_slice);
-        let option =
-            options.iter().find(|option| option["category"] == "model").unwrap_or(&Value::Null);
+        let mut options = list(&result["configOptions"]).iter();
+        let option = options.find(|option| option["category"] == "model").unwrap_or(&Value::Null);
         let current = [&result["models"]["currentModelId"], &option["currentValue"]];
         self.run.model = current.into_iter().find_map(stream::model);
         let Some(model) = self.model.clone() else { return self.prompts() };
-        let offered = result["models"]["availableModels"].as_array();
-        let offered = offered.into_iter().flatten().map(|model| text(&model["modelId"]));
-        let mut names: Vec<&str> = offered.collect();
+        let offered = list(&result["models"]["availableModels"]).iter();
+        let mut names: Vec<&str> = offered.map(|model| text(&model["modelId"])).collect();
         if names.contains(&model.as_str()) {
             let params = json!({ "sessionId": session, "modelId": model });
             return self.asks(DialogStep::SetModel, &params);
@@ -454,14 +434,21 @@ impl AcpReader {
         self.run.begins(id, kind(call), title(call));
     }
 
+    /// A denied kind stays denied where all else is allowed.
+    fn allows(&self, kind: &str) -> bool {
+        let has = |kinds: &[String]| kinds.iter().any(|listed| listed == kind);
+        let Permissions { allow, deny, .. } = &self.permissions;
+        !has(deny) && (self.approval == Approval::All || has(allow))
+    }
+
     fn permission(&mut self, id: &Value, params: &Value) {
         let call = &params["toolCall"];
         self.begins(call);
         let call_id = text(&call["toolCallId"]);
-        let allows = !self.cancelled && self.policy.allows(&kind(call));
+        let allows = !self.cancelled && self.allows(&kind(call));
         let wanted =
             if allows { ["allow_once", "allow_always"] } else { ["reject_once", "reject_always"] };
-        let options = params["options"].as_array().map_or(&[][..], Vec::as_slice);
+        let options = list(&params["options"]);
         let option =
             wanted.iter().find_map(|kind| options.iter().find(|option| option["kind"] == **kind));
         let outcome = match option {
@@ -484,10 +471,10 @@ impl AcpReader {
 
 /// The values of an option; a program may group them.
 fn values(option: &Value) -> Vec<&str> {
-    fn list(option: &Value) -> &[Value] {
-        option["options"].as_array().map_or(&[], Vec::as_slice)
+    fn inner(entry: &Value) -> &[Value] {
+        list(&entry["options"])
     }
-    let each = list(option).iter().flat_map(|entry| std::iter::once(entry).chain(list(entry)));
+    let each = inner(option).iter().flat_map(|entry| std::iter::once(entry).chain(inner(entry)));
     each.map(|value| text(&value["value"])).filter(|value| !value.is_empty()).collect()
 }
 
@@ -525,13 +512,7 @@ impl OutputReader for AcpReader {
     }
 
     fn so_far(&self) -> SoFar<'_> {
-        SoFar {
-            usage: self.run.tokens.unwrap_or_default(),
-            cost: self.run.cost,
-            costs_more: false,
-            session: self.run.session.as_deref(),
-            model: self.run.model.as_deref(),
-        }
+        self.run.so_far(self.run.tokens.unwrap_or_default(), false)
     }
 
     fn report(&mut self, left: &ExitInfo) -> AgentReport {

@@ -286,8 +286,6 @@ pub enum RunOutcome {
 pub struct KnownProgram {
     /// The name of the executable.
     pub name: &'static str,
-    /// The name that people use.
-    pub title: &'static str,
     /// The command that installs the program.
     pub install: &'static str,
     /// Variables for each start.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::lines::{self, Once, StreamEnd};
 use super::permissions::{Accepts, Letters, ToolRule};
-use super::stream::{self, Format, RunState, StreamReader, Take, text};
+use super::stream::{self, Format, RunState, StreamReader, Take, list, text};
 use super::usage::MessageUsage;
 use super::{
     AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, OutputReader,
@@ -20,7 +20,6 @@ use crate::world::WallTime;
 
 const PROGRAM: KnownProgram = KnownProgram {
     name: "claude",
-    title: "Claude Code",
     install: "npm install -g @anthropic-ai/claude-code",
     set: &[("DISABLE_AUTOUPDATER", "1")],
     oldest: Some(Version(2, 1, 143)),
@@ -272,8 +271,7 @@ impl ClaudeStream {
                 let is_agent = |task: &&Value| {
                     task["task_type"].as_str().is_some_and(|kind| !kind.contains("bash"))
                 };
-                let tasks = line["tasks"].as_array().map_or(&[][..], Vec::as_slice);
-                self.background = tasks.iter().filter(is_agent).count();
+                self.background = list(&line["tasks"]).iter().filter(is_agent).count();
             }
             _ => {}
         }
@@ -319,7 +317,7 @@ impl ClaudeStream {
 
     /// The results of tools.
     fn user(&mut self, run: &mut RunState, line: &Value) {
-        for block in line["message"]["content"].as_array().into_iter().flatten() {
+        for block in list(&line["message"]["content"]) {
             if block["type"] != "tool_result" {
                 continue;
             }
@@ -355,7 +353,7 @@ impl ClaudeStream {
         // A resumed session counts from its first day.
         let cost = line["total_cost_usd"].as_f64().filter(|_| !run.resumed);
         run.costs(cost.and_then(lines::millionths));
-        for refused in line["permission_denials"].as_array().into_iter().flatten() {
+        for refused in list(&line["permission_denials"]) {
             let tool = refused["tool_name"].as_str().unwrap_or("a tool");
             run.refusals.add(tool, &lines::what(&refused["tool_input"]));
             run.ends(text(&refused["tool_use_id"]), CallOutcome::Denied);
@@ -377,8 +375,7 @@ impl ClaudeStream {
     }
 
     fn failure(&mut self, run: &mut RunState, line: &Value, said: &str) -> RunOutcome {
-        let more: Vec<&str> =
-            line["errors"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let more: Vec<&str> = list(&line["errors"]).iter().filter_map(Value::as_str).collect();
         let subtype =
             line["subtype"].as_str().filter(|subtype| *subtype != "success").unwrap_or_default();
         let message =
@@ -457,20 +454,13 @@ impl ResultTokens {
 }
 
 fn usage(usage: &Value) -> Option<TokenUsage> {
-    usage.is_object().then(|| TokenUsage {
-        input: lines::number(&usage["input_tokens"]),
-        output: lines::number(&usage["output_tokens"]),
-        cache_read: lines::number(&usage["cache_read_input_tokens"]),
-        cache_write: lines::number(&usage["cache_creation_input_tokens"]),
-    })
+    let names =
+        ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+    usage.is_object().then(|| TokenUsage::of_in(usage, names))
 }
 
 /// The sum over all models.
 fn of_models(usage: &Value) -> Option<TokenUsage> {
-    TokenUsage::sum(usage.as_object()?.values().map(|model| TokenUsage {
-        input: lines::number(&model["inputTokens"]),
-        output: lines::number(&model["outputTokens"]),
-        cache_read: lines::number(&model["cacheReadInputTokens"]),
-        cache_write: lines::number(&model["cacheCreationInputTokens"]),
-    }))
+    let names = ["inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"];
+    TokenUsage::sum(usage.as_object()?.values().map(|model| TokenUsage::of_in(model, names)))
 }

@@ -21,7 +21,6 @@ use crate::world::{self, WallTime};
 
 const PROGRAM: KnownProgram = KnownProgram {
     name: "codex",
-    title: "Codex",
     install: "npm install -g @openai/codex",
     set: &[],
     oldest: None,

@@ -19,7 +19,6 @@ use crate::world::WallTime;
 
 const PROGRAM: KnownProgram = KnownProgram {
     name: "copilot",
-    title: "Copilot CLI",
     install: "npm install -g @github/copilot",
     set: &[("COPILOT_AUTO_UPDATE", "false")],
     oldest: None,

@@ -22,7 +22,6 @@ const READ_ONLY: [&str; 5] =
     ["--approval-mode", "plan", "--skip-trust", "--allowed-mcp-server-names", "none"];
 const PROGRAM: KnownProgram = KnownProgram {
     name: "gemini",
-    title: "Gemini CLI",
     install: "npm install -g @google/gemini-cli",
     // One process instead of two, so that a signal reaches the working one.
     set: &[("GEMINI_CLI_NO_RELAUNCH", "true")],

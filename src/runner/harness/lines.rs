@@ -142,9 +142,7 @@ impl FinalText {
 }
 
 fn end_of(text: &str) -> &str {
-    let from = text.len().saturating_sub(FINAL_TEXT);
-    let from = (from..text.len()).find(|at| text.is_char_boundary(*at));
-    &text[from.unwrap_or(text.len())..]
+    &text[text.ceil_char_boundary(text.len().saturating_sub(FINAL_TEXT))..]
 }
 
 /// Counts things by their ids, each once.

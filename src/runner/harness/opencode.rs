@@ -27,7 +27,6 @@ const WITHOUT_PROJECT: [&str; 3] = [
 ];
 const PROGRAM: KnownProgram = KnownProgram {
     name: "opencode",
-    title: "opencode",
     install: "npm install -g opencode-ai",
     set: &[("OPENCODE_DISABLE_AUTOUPDATE", "1")],
     oldest: None,
@@ -148,12 +147,9 @@ impl Harness for Opencode {
         let answer = PROGRAM.ask(&["db", &query, "--format", "json"]).ok()??;
         let rows: Value = serde_json::from_str(answer.output.trim()).ok()?;
         let row = rows.get(0).filter(|row| lines::number(&row["messages"]) > 0)?;
-        Some(TokenUsage {
-            input: lines::number(&row["input"]),
-            output: lines::number(&row["output"]).saturating_add(lines::number(&row["reasoning"])),
-            cache_read: lines::number(&row["cache_read"]),
-            cache_write: lines::number(&row["cache_write"]),
-        })
+        let used = TokenUsage::of_in(row, ["input", "output", "cache_read", "cache_write"]);
+        let output = used.output.saturating_add(lines::number(&row["reasoning"]));
+        Some(TokenUsage { output, ..used })
     }
 
     fn session_tokens_now(&self, _: &str, _: WallTime) -> Option<TokenUsage> {

@@ -49,7 +49,7 @@ impl KnownProgram {
             bail!(
                 "`{}` is not on the PATH, so {} cannot be driven\ninstall it with `{}`, or choose another agent with --harness",
                 self.name,
-                self.title,
+                self.accepts.title,
                 self.install
             );
         }
@@ -91,7 +91,7 @@ impl KnownProgram {
         {
             bail!(
                 "{} {version} is too old: {oldest} or later is needed\nupdate it with `{}`",
-                self.title,
+                self.accepts.title,
                 self.install
             );
         }
@@ -103,7 +103,7 @@ impl KnownProgram {
         let version = Version::find(version).filter(|version| *version < self.proven)?;
         Some(format!(
             "{} {version} is older than {}, with which this was proven; `{}` updates it",
-            self.title, self.proven, self.install
+            self.accepts.title, self.proven, self.install
         ))
     }
 }
@@ -178,7 +178,6 @@ mod tests {
 
     const AGENT: KnownProgram = KnownProgram {
         name: "no-such-agent",
-        title: "The Agent",
         install: "npm install -g the-agent",
         set: &[],
         oldest: Some(Version(2, 1, 143)),
@@ -186,7 +185,7 @@ mod tests {
         lasting: &[],
         gone: &[],
         accepts: Accepts {
-            title: "Agent",
+            title: "The Agent",
             denies: "",
             mode: None,
             allow: None,

@@ -68,13 +68,9 @@ impl<F: Format> OutputReader for StreamReader<F> {
     }
 
     fn so_far(&self) -> SoFar<'_> {
-        SoFar {
-            usage: self.format.usage_so_far(&self.run),
-            cost: self.run.cost,
-            costs_more: self.format.costs_more(&self.run),
-            session: self.run.session.as_deref(),
-            model: self.run.model.as_deref(),
-        }
+        let (usage, costs_more) =
+            (self.format.usage_so_far(&self.run), self.format.costs_more(&self.run));
+        self.run.so_far(usage, costs_more)
     }
 
     fn report(&mut self, left: &ExitInfo) -> AgentReport {
@@ -189,6 +185,11 @@ impl RunState {
         self.events.push(AgentEvent::Finished);
     }
 
+    pub fn so_far(&self, usage: TokenUsage, costs_more: bool) -> SoFar<'_> {
+        let (session, model) = (self.session.as_deref(), self.model.as_deref());
+        SoFar { usage, cost: self.cost, costs_more, session, model }
+    }
+
     /// The part of the report that is the same for all programs.
     pub fn report(&mut self, program: &KnownProgram, left: &ExitInfo) -> AgentReport {
         let mut outcome =
@@ -223,6 +224,11 @@ impl RunState {
 /// Empty where the value is no string.
 pub fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
+}
+
+/// Empty where the value is no list.
+pub fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// A tool's name for the screen; `?` where there is none.

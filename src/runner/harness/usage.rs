@@ -26,29 +26,32 @@ impl TokenUsage {
 
     /// As [`Self::of_all_input`]; `names` are the fields for sent, received, cache read and cache written.
     pub fn of_all_in(usage: &Value, names: [&str; 4]) -> Self {
-        let [input, output, read, written] = names.map(|name| usage[name].as_u64().unwrap_or(0));
-        Self::of_all_input(input, output, read, written)
+        let Self { input, output, cache_read, cache_write } = Self::of_in(usage, names);
+        Self::of_all_input(input, output, cache_read, cache_write)
+    }
+
+    /// `names` are the fields for sent, received, cache read and cache written.
+    pub fn of_in(usage: &Value, names: [&str; 4]) -> Self {
+        let [input, output, cache_read, cache_write] = names.map(|name| number(usage, name));
+        Self { input, output, cache_read, cache_write }
     }
 
     /// A turn's usage in the Agent Client Protocol.
     ///
     /// Some programs count cached tokens as sent, which their total shows.
     pub fn of_turn(usage: &Value) -> Option<Self> {
-        let number = |name: &str| usage[name].as_u64().unwrap_or_default();
         usage["inputTokens"].as_u64()?;
-        let (input, output) = (number("inputTokens"), number("outputTokens"));
-        let (read, written) = (number("cachedReadTokens"), number("cachedWriteTokens"));
-        let thought = number("thoughtTokens");
-        let total = number("totalTokens");
-        let output = if total == input.saturating_add(output) {
-            output
-        } else {
-            output.saturating_add(thought)
-        };
-        if (read, written) != (0, 0) && total == input.saturating_add(output) {
-            return Some(Self::of_all_input(input, output, read, written));
+        let names = ["inputTokens", "outputTokens", "cachedReadTokens", "cachedWriteTokens"];
+        let mut used = Self::of_in(usage, names);
+        let total = number(usage, "totalTokens");
+        if total != used.input.saturating_add(used.output) {
+            used.output = used.output.saturating_add(number(usage, "thoughtTokens"));
         }
-        Some(Self { input, output, cache_read: read, cache_write: written })
+        let Self { input, output, cache_read, cache_write } = used;
+        if (cache_read, cache_write) != (0, 0) && total == input.saturating_add(output) {
+            used = Self::of_all_input(input, output, cache_read, cache_write);
+        }
+        Some(used)
     }
 
     /// Gemini CLI's own field beside the protocol.
@@ -93,6 +96,10 @@ impl TokenUsage {
     pub fn add_to(self, sum: &mut Option<Self>) {
         *sum = Self::sum(sum.iter().copied().chain([self]));
     }
+}
+
+fn number(usage: &Value, name: &str) -> u64 {
+    usage[name].as_u64().unwrap_or(0)
 }
 
 /// Usage by message id. A later line of a message may raise its figures, never lower them.

@@ -3,21 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
-use super::choices::{Approve, Counting, DoneWhen, Form, Shown};
-use super::layers::Layers;
-use super::review;
 use crate::engine::fields::named;
 use crate::engine::{Check, Contract, Guardrails, Ledger, NearLimit, near_limit};
 use crate::exec::find::find;
-use crate::feature::settings::with_more;
+use crate::feature::settings::{Settings, with_more};
 use crate::runner::harness::permissions::Permissions;
-use crate::runner::harness::{HarnessChoice, command, harness};
+use crate::runner::harness::{Approval, HarnessChoice, command, harness};
 use crate::runner::prices::{Price, PriceTable};
 use crate::runner::target::SpecKitRules;
 use crate::runner::tokens::USAGE;
-use crate::settings::{Chosen, Made, Origin, table};
+use crate::settings::{Chosen, Made, Origin, READERS, Setting, table};
+
+pub use crate::forms::runner::DoneWhen;
 
 /// Iterations in a row that change nothing because tools are denied. One more would cost the same, and be denied the
 /// same.
@@ -57,7 +56,7 @@ pub struct Options {
     /// A person at the terminal decides on that wait.
     pub asks_at_limit: bool,
     pub prices: PriceTable,
-    pub allow_all: Approve,
+    pub allow_all: Approval,
     /// A person's rules for tools, and extra arguments for the program.
     pub permissions: Permissions,
     pub shown: Shown,
@@ -65,6 +64,56 @@ pub struct Options {
     /// The folder where the runner started.
     pub start: PathBuf,
     pub counting: Counting,
+}
+
+/// Whether a run adds to the count of an earlier run that was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    Continued,
+    FromZero,
+}
+
+/// How much of the agent's output is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shown {
+    /// Only the runner's own lines.
+    Quiet,
+    /// The agent's words and tools.
+    #[default]
+    Normal,
+    Verbose,
+}
+
+/// The form of the screen's lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    #[default]
+    Words,
+    /// One JSON object a line (`--json`).
+    Json,
+}
+
+/// The settings of all places.
+#[derive(Clone, Debug, Default)]
+pub struct Layers {
+    /// The strongest place: the command line.
+    pub typed: Chosen,
+    /// The project's file.
+    pub project: Chosen,
+    /// The person's file.
+    pub person: Chosen,
+    /// Ignored settings of the project's file: they are looser than the settings without them, and the person does not
+    /// trust them.
+    pub left_out: Vec<Made>,
+    /// The project's rules for every loop, in `.claude/ralph-speckit.local.md`.
+    pub of_every_loop: Settings,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentChoice {
+    pub harness: HarnessChoice,
+    /// `None` leaves the choice to the program.
+    pub model: Option<String>,
 }
 
 impl Options {
@@ -115,6 +164,23 @@ impl Options {
         let near = near_limit(&contract.guardrails, ledger, elapsed_seconds).or(warned);
         near.filter(|_| !self.settings.no_landing())
     }
+
+    /// In the order of work: the first choice, the same program with another model, another program.
+    pub fn agents(&self) -> Vec<AgentChoice> {
+        let agent =
+            |harness: &HarnessChoice, model| AgentChoice { harness: harness.clone(), model };
+        let mut agents = vec![agent(&self.harness, self.model.clone())];
+        agents
+            .extend(self.settings.fallback_model().map(|model| agent(&self.harness, Some(model))));
+        agents.extend(self.fallback_harness.iter().map(|harness| agent(harness, None)));
+        agents
+    }
+
+    /// The same options for this agent.
+    pub fn with_agent(&self, agent: &AgentChoice) -> Self {
+        let AgentChoice { harness, model } = agent.clone();
+        Self { harness, model, ..self.clone() }
+    }
 }
 
 /// An error names the wrong setting and its place.
@@ -124,7 +190,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
     let mut checks = checks(&settings, &every.checks);
     let checks_from = checks_from(&settings, &every.checks);
     let harness = choice(&settings)?;
-    let review = review::review(&settings, every.review.as_ref(), &harness)?;
+    let review = review(&settings, every.review.as_ref(), &harness)?;
     let (least, most) = (settings.min_iterations(), settings.max_iterations());
     if let Some(most) = most.filter(|most| least > *most) {
         bail!("`min-iterations` ({least}) is more than `max-iterations` ({most})");
@@ -162,7 +228,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         },
         asks_at_limit: false,
         prices: PriceTable(settings.prices().iter().filter_map(|price| Price::of(price)).collect()),
-        allow_all: if settings.allow_all() { Approve::All } else { Approve::Own },
+        allow_all: if settings.allow_all() { Approval::All } else { Approval::Own },
         permissions: Permissions {
             mode: settings.permission_mode(),
             allow: settings.allow(),
@@ -185,7 +251,7 @@ fn whole_seconds(time: Duration) -> Duration {
 /// Refuses a setting that the agent program cannot follow.
 pub fn refuse_what_the_agent_cannot_do(options: &Options) -> Result<()> {
     let permissions = &options.permissions;
-    if options.allow_all == Approve::All
+    if options.allow_all == Approval::All
         && (permissions.mode.is_some() || !permissions.allow.is_empty())
     {
         bail!(
@@ -240,7 +306,7 @@ fn refuse_what_a_command_cannot_do(options: &Options) -> Result<()> {
         );
     }
     let HarnessChoice::Command(line) = &options.harness else { return Ok(()) };
-    if options.allow_all == Approve::All {
+    if options.allow_all == Approval::All {
         bail!(
             "{} does nothing for a command of your own: `spool` does not know the flag for it\nput the program's own flag into the command",
             settings.place_of(&table::allow_all)
@@ -357,4 +423,102 @@ fn checks_from(settings: &Chosen, of_every_loop: &[Check]) -> &'static str {
         (true, false) => "the settings",
         (true, true) => "the settings and the command line",
     }
+}
+
+impl Layers {
+    /// The strongest value of each setting.
+    pub fn merged(&self) -> Chosen {
+        let mut every = self.of_every_loop.chosen.clone();
+        every.0.retain(|made| [&table::converge, &table::include_optional].contains(&made.setting));
+        self.typed.clone().over(self.project.clone()).over(self.person.clone()).over(every)
+    }
+
+    /// Ignores a setting of the project's file.
+    pub fn leave_out(&mut self, setting: &'static Setting) {
+        self.left_out.extend(self.project.made(setting).cloned());
+        self.project.remove(setting);
+    }
+}
+
+/// Refuses a setting that one of the agents cannot follow, and a fallback that is the same agent.
+pub fn refuse_what_the_agents_cannot_do(options: &Options) -> Result<()> {
+    refuse_what_the_agent_cannot_do(options)?;
+    let settings = &options.settings;
+    if let Some(model) = settings.fallback_model() {
+        let named = settings.place_of(&table::fallback_model);
+        if options.model.as_ref() == Some(&model) {
+            bail!(
+                "{named} is the model that works already\nname another one, or another agent program with --fallback-harness"
+            );
+        }
+        match &options.harness {
+            HarnessChoice::Command(line) if !line.contains("{model}") => bail!(
+                "{named} does nothing for this command: it has no {{model}}\nput {{model}} into the command, or name another agent program with --fallback-harness"
+            ),
+            HarnessChoice::Command(_) => {
+                command::plain_model(&model).with_context(|| named)?;
+            }
+            _ => {}
+        }
+    }
+    let Some(harness) = &options.fallback_harness else { return Ok(()) };
+    let named = settings.place_of(&table::fallback_harness);
+    if *harness == options.harness {
+        bail!(
+            "{named} is the agent program that works already\nname another one, or another model with --fallback-model"
+        );
+    }
+    if !options.permissions.arguments.is_empty() {
+        bail!(
+            "{named} cannot be used with arguments for the agent program: they are those of the first one\nput them into its own settings, or leave {named} out"
+        );
+    }
+    let alone = AgentChoice { harness: harness.clone(), model: None };
+    refuse_what_the_agent_cannot_do(&options.with_agent(&alone))
+        .map_err(|error| anyhow!("{named}: {error:#}"))
+}
+
+/// The review behind the checks; an error tells what is wrong with it. Unless something says how, the project's own
+/// settings decide, else the working agent program reviews.
+pub fn review(
+    settings: &Chosen,
+    of_every_loop: Option<&Check>,
+    harness: &HarnessChoice,
+) -> Result<Option<Check>> {
+    let mut how = settings.0.iter().filter(|made| made.setting.name.starts_with("review-"));
+    if !settings.review().unwrap_or(of_every_loop.is_some()) {
+        // A file may say how a review is made, if one is asked for.
+        if let Some(how) = how.find(|made| made.origin == Origin::CommandLine) {
+            bail!("{} does nothing without a review\nadd --review", how.named());
+        }
+        return Ok(None);
+    }
+    let when = settings.review_when();
+    let says_when_alone = how.all(|made| made.setting == &table::review_when);
+    let review = match of_every_loop {
+        Some(review) if says_when_alone => {
+            let when = when.unwrap_or_else(|| review.when());
+            return Ok(Some(review.clone().made(when)));
+        }
+        _ => Check::review(
+            reader(settings, harness)?,
+            &settings.review_model().unwrap_or_default(),
+            settings.review_token_budget(),
+            settings.review_timeout().as_secs(),
+        ),
+    };
+    Ok(Some(review.made(when.unwrap_or_default())))
+}
+
+/// The agent program has to be able to only read.
+fn reader(settings: &Chosen, works: &HarnessChoice) -> Result<&'static str> {
+    let named = settings.review_harness().map(|name| HarnessChoice::of(&name));
+    let reader = harness(named.as_ref().unwrap_or(works)).ok();
+    let reader = reader.filter(|program| program.can_only_read());
+    reader.map(|program| program.name()).with_context(|| {
+        format!(
+            "the agent program of this loop cannot be held to reading, so it reviews nothing\nname another one with --review-harness: {}",
+            READERS.join(", ")
+        )
+    })
 }

@@ -230,11 +230,11 @@ fn command_line_beats_project_and_person() {
     assert_eq!(options.settings.max_iterations(), Some(10));
     assert_eq!(options.settings.no_progress(), Some(4));
     assert_eq!(options.settings.iteration_timeout(), Some(Duration::from_secs(90)));
-    assert_eq!(options.allow_all, Approve::All);
+    assert_eq!(options.allow_all, Approval::All);
     assert_eq!(options.shown, Shown::Verbose);
     let off =
         resolved(&bench.settings(&[("allow-all", "false"), ("quiet", "true")]).unwrap()).unwrap();
-    assert_eq!((off.allow_all, off.shown), (Approve::Own, Shown::Quiet));
+    assert_eq!((off.allow_all, off.shown), (Approval::Own, Shown::Quiet));
 }
 
 #[test]

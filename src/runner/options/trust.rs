@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 
 use super::file::PROJECT_FILE;
-use super::layers::Layers;
+use super::resolve::Layers;
 use super::resolve::resolve;
 use crate::session::pinned::{self, indented};
 use crate::settings::{Chosen, Made, Origin, Rule, Setting};

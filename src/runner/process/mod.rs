@@ -7,17 +7,12 @@
 
 #[cfg(unix)]
 mod handle;
-#[cfg(unix)]
-mod hold;
 mod lines;
 mod log;
-#[cfg(unix)]
-mod protocol;
 #[cfg(unix)]
 mod run;
 #[cfg(unix)]
 mod supervisor;
-mod watch;
 mod watched;
 #[cfg(windows)]
 mod windows;
@@ -31,7 +26,7 @@ pub use log::write_some;
 pub use run::{run, shell};
 #[cfg(unix)]
 pub use supervisor::{has_supervisor, supervise_if_asked};
-pub use watch::{Control, Cut, ProcessLimits, ProcessOutcome, THINKING, Watcher};
+pub use watched::{Control, Cut, ProcessLimits, ProcessOutcome, THINKING, Watcher};
 #[cfg(windows)]
 pub use windows::{has_supervisor, run, shell, supervise_if_asked};
 

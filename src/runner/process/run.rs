@@ -12,10 +12,10 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::process::Signal;
 
-use super::handle::SupervisorHandle;
-use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder};
-use super::watch::{Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
-use super::watched::{WatchedRun, not_started};
+use super::handle::{SupervisorCommand, SupervisorEvent, SupervisorHandle, SupervisorOrder};
+use super::watched::{
+    Control, Cut, ProcessLimits, ProcessOutcome, WatchedRun, Watcher, not_started,
+};
 use crate::exec::family::{self, EndedProcesses, NOBODY};
 use crate::exec::find::{find, is_name};
 use crate::exec::tree;

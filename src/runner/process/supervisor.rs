@@ -16,11 +16,12 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, setsid, wait};
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, getppid, kill_process_group, setsid, wait,
+};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::hold::{Hold, Members};
-use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder, hear, say};
+use super::handle::{SUPERVISOR, SupervisorCommand, SupervisorEvent, SupervisorOrder, hear, say};
 use crate::exec::family;
 use crate::exec::input::PendingInput;
 use crate::exec::partner::supervisor_name;
@@ -29,8 +30,6 @@ use crate::exec::tree::{self, Process};
 use crate::runner::harness::{Ending, Input};
 use crate::world::{self, Deadline};
 
-/// Makes this program a supervisor; the agent program never sees it.
-pub const SUPERVISOR: &str = "RALPH_RUNNER_SUPERVISOR";
 /// The agent program's grace after its runner was killed.
 const GRACE_OF_ORPHANS: Duration = Duration::from_secs(2);
 /// How long the tree's remains may take to leave unasked: their program may have asked them.
@@ -39,6 +38,54 @@ const SETTLING: Duration = Duration::from_millis(100);
 const LEAVING: Duration = Duration::from_secs(1);
 /// How often the tree's members are noted, where orphans cannot be adopted.
 const NOTING: Duration = Duration::from_secs(5);
+/// How often to look whether the runner is stopped. Elsewhere another program has to tell, which takes a while.
+const LOOK: Duration = Duration::from_secs(if cfg!(target_os = "linux") { 1 } else { 5 });
+
+/// How often to look whether the runner continues.
+const LOOK_WHILE_HELD: Duration =
+    Duration::from_millis(if cfg!(target_os = "linux") { 100 } else { 500 });
+/// How often in a row a tree is searched: a process may have just started another one.
+const ROUNDS: usize = 10;
+
+enum FromRunner {
+    Nothing,
+    End,
+    Kill,
+    /// The runner is dead, or has given up.
+    Silence,
+}
+
+struct Supervisor {
+    /// `None` once the runner has gone.
+    runner: Option<UnixStream>,
+    wake: UnixStream,
+    agent: Pid,
+    feed: Option<PendingInput>,
+    left: Option<WaitStatus>,
+    /// Every orphan of the tree becomes a child of this process.
+    adopts: bool,
+    /// Nothing of the tree is left.
+    alone: bool,
+    /// Processes of the tree that had to be ended.
+    ended: BTreeSet<i32>,
+    /// Processes seen in the tree, where orphans are not adopted.
+    seen: BTreeSet<i32>,
+    /// Stops the tree with the runner.
+    hold: Hold,
+}
+
+/// Picks a tree out of all processes.
+pub type Members<'a> = dyn Fn(&[Process]) -> BTreeSet<i32> + 'a;
+
+/// The stopped processes of a tree; the default stops none.
+#[derive(Default)]
+pub struct Hold {
+    /// `None` once the tree no longer stops with the runner.
+    runner: Option<i32>,
+    /// Processes that were stopped here, parents first; `None` while the tree runs.
+    held: Option<Vec<i32>>,
+    next: Option<Deadline>,
+}
 
 /// Becomes a supervisor and exits, if the runner started this process as one.
 pub fn supervise_if_asked() {
@@ -138,33 +185,6 @@ fn start(order: &mut SupervisorOrder) -> io::Result<(Pid, Option<PendingInput>)>
     let child = command.spawn()?;
     let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     Ok((id.ok_or(Errno::SRCH)?, feed))
-}
-
-enum FromRunner {
-    Nothing,
-    End,
-    Kill,
-    /// The runner is dead, or has given up.
-    Silence,
-}
-
-struct Supervisor {
-    /// `None` once the runner has gone.
-    runner: Option<UnixStream>,
-    wake: UnixStream,
-    agent: Pid,
-    feed: Option<PendingInput>,
-    left: Option<WaitStatus>,
-    /// Every orphan of the tree becomes a child of this process.
-    adopts: bool,
-    /// Nothing of the tree is left.
-    alone: bool,
-    /// Processes of the tree that had to be ended.
-    ended: BTreeSet<i32>,
-    /// Processes seen in the tree, where orphans are not adopted.
-    seen: BTreeSet<i32>,
-    /// Stops the tree with the runner.
-    hold: Hold,
 }
 
 impl Supervisor {
@@ -338,4 +358,62 @@ impl Supervisor {
             let _ = say(runner, news);
         }
     }
+}
+
+impl Hold {
+    /// The runner is the parent of this process.
+    pub fn with_runner() -> Self {
+        let runner = getppid().map(|id| id.as_raw_nonzero().get());
+        Self { runner, held: None, next: runner.map(|_| Deadline::after(LOOK)) }
+    }
+
+    /// The next look at the runner; `None` for never.
+    pub fn next_look(&self) -> Option<Deadline> {
+        self.next
+    }
+
+    /// Looks at the runner if it is time, and stops or continues the tree.
+    pub fn look(&mut self, members: &Members<'_>) {
+        let is_due = self.next.is_some_and(|next| next.is_over());
+        let Some(runner) = self.runner.filter(|_| is_due) else { return };
+        let is_stopped = tree::is_stopped(runner);
+        if !is_stopped {
+            self.let_go(members);
+        } else if self.held.is_none() {
+            self.held = Some(stop(members));
+        }
+        self.next = Some(Deadline::after(if is_stopped { LOOK_WHILE_HELD } else { LOOK }));
+    }
+
+    /// Continues the tree, and never stops it again.
+    pub fn end(&mut self, members: &Members<'_>) {
+        (self.runner, self.next) = (None, None);
+        self.let_go(members);
+    }
+
+    fn let_go(&mut self, members: &Members<'_>) {
+        let Some(held) = self.held.take() else { return };
+        // Another process may have the id by now.
+        let members = members(&tree::all());
+        tree::signal(held.iter().rev().filter(|id| members.contains(*id)), Signal::CONT);
+    }
+}
+
+/// Stops the tree and lists it. Parents stop first, so that none of them notices a stopped child.
+fn stop(members: &Members<'_>) -> Vec<i32> {
+    let mut held = Vec::new();
+    for _ in 0..ROUNDS {
+        let all = tree::all();
+        // Somebody else stopped these, and continues them.
+        let is_stopped = |id: &i32| all.iter().any(|process| process.id == *id && process.stopped);
+        let mut new = members(&all);
+        new.retain(|id| !held.contains(id) && !is_stopped(id));
+        if new.is_empty() {
+            break;
+        }
+        let new = tree::parents_first(&all, &new);
+        tree::signal(&new, Signal::STOP);
+        held.extend(new);
+    }
+    held
 }

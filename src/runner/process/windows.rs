@@ -8,8 +8,9 @@ use std::os::windows::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use super::watch::{Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
-use super::watched::{WatchedRun, not_started};
+use super::watched::{
+    Control, Cut, ProcessLimits, ProcessOutcome, WatchedRun, Watcher, not_started,
+};
 use crate::exec::{Program, ProgramEnd, shell};
 use crate::runner::harness::{Input, Launch};
 

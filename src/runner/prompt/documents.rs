@@ -259,12 +259,6 @@ fn read(change: &Change, path: &Path) -> Result<String, Problem> {
 
 /// The first lines, in at most `most` bytes.
 fn beginning(text: &str, most: usize) -> &str {
-    let mut end = most.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    match text[..end].rfind('\n') {
-        Some(line) => text[..line].trim_end(),
-        None => &text[..end],
-    }
+    let text = &text[..text.floor_char_boundary(most)];
+    text.rfind('\n').map_or(text, |line| text[..line].trim_end())
 }

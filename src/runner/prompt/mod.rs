@@ -1,10 +1,6 @@
 //! The prompt of one iteration.
 
-mod converge;
 mod documents;
-mod landing;
-mod material;
-mod missing;
 
 #[cfg(test)]
 mod tests;
@@ -14,14 +10,49 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::options::DoneWhen;
-use super::target::{Change, SpecKitRules};
+use self::documents::Documents;
 use crate::engine::promise::marker;
 use crate::engine::proof::LeastProof;
+use crate::engine::{Contract, NearLimit, Shortfall};
+use crate::evidence::task_list::TaskFile;
+use crate::feature::HANDOFF;
+use crate::feature::converge::ConvergeCommand;
+use crate::runner::options::DoneWhen;
+use crate::runner::target::{Change, SpecKitRules};
 use crate::session::messages::HONEST;
-use documents::Documents;
+use crate::session::messages::shortfall::{Reader, explain};
 
-pub use material::Material;
+#[derive(Clone, Debug)]
+pub struct Material<'a> {
+    /// The change, with its proposal, design, tasks and module.
+    pub change: &'a Change,
+    /// The person's own words.
+    pub task: &'a str,
+    /// Words of `--add-context`; empty for none.
+    pub context: &'a str,
+    pub contract: &'a Contract,
+    pub done: DoneWhen,
+    /// From 1.
+    pub iteration: u32,
+    /// What was missing at the end of the last iteration; empty in the first.
+    pub missing: &'a [Shortfall],
+    /// The driver's remarks: a time limit that cut the last iteration short, denied tools.
+    pub remarks: &'a [String],
+    /// The limit that this iteration may reach, for which it leaves a handoff.
+    pub near_limit: Option<NearLimit>,
+    /// The file with the task list.
+    pub tasks: Option<&'a Path>,
+    /// The list, if it was just read.
+    pub list: Option<&'a TaskFile>,
+    /// Spec-kit's converge command, if the iteration runs that and nothing else.
+    pub converge: Option<&'a ConvergeCommand>,
+    /// The agent continues its last session, and knows the change.
+    pub resumed: bool,
+    /// The proof that a tick needs to count.
+    pub proof: LeastProof,
+    /// Spec-kit's rules for the change.
+    pub spec_kit: &'a SpecKitRules,
+}
 
 /// The prompt. An error if the proposal cannot be read.
 ///
@@ -31,7 +62,7 @@ pub fn prompt(material: &Material<'_>) -> Result<String> {
     let mut text = String::new();
     opening(&mut text, material);
     if let Some(command) = material.converge {
-        converge::write(&mut text, material, command);
+        converge(&mut text, material, command);
         return Ok(text.replace('\0', "\u{fffd}"));
     }
     let mut documents = Documents::of(material.change, material.tasks);
@@ -46,9 +77,9 @@ pub fn prompt(material: &Material<'_>) -> Result<String> {
         let _ =
             write!(text, "\n# Added by the person while the loop runs\n\n{}\n", material.context);
     }
-    missing::write(&mut text, material);
+    missing(&mut text, material);
     rules(&mut text, material);
-    landing::write(&mut text, material);
+    landing(&mut text, material);
     Ok(text.replace('\0', "\u{fffd}"))
 }
 
@@ -79,7 +110,7 @@ fn rules(text: &mut String, material: &Material<'_>) {
     text.push_str(
         "- Look first at what is there already: earlier iterations may have done a part.\n",
     );
-    landing::write_rule(text, material);
+    handoff_rule(text, material);
     match (material.done, material.tasks) {
         (DoneWhen::Tasks, Some(path)) => {
             let path = documents::shown(material.change, path);
@@ -176,4 +207,87 @@ fn ending(text: &mut String, material: &Material<'_>) {
             "- The loop continues at least until iteration {first}. When all seems done, look for what is missing or wrong."
         );
     }
+}
+
+/// Writes what was missing, and the driver's remarks.
+fn missing(text: &mut String, material: &Material<'_>) {
+    let promise = material.contract.token.as_deref().map(marker);
+    let reader = Reader {
+        who: "It",
+        promise: promise.as_deref().unwrap_or_default(),
+        without: if promise.is_some() { "It ended without" } else { "" },
+        open: "Tasks are open.",
+        finished: "tick the box of what is really done",
+        bullet: "- ",
+        output: 4_000,
+    };
+    let mut lines = String::new();
+    for remark in material.remarks {
+        let _ = writeln!(lines, "- {remark}");
+    }
+    explain(&mut lines, material.missing, reader);
+    if lines.is_empty() {
+        return;
+    }
+    let _ = write!(text, "\n# What the last iteration left open\n\n{lines}");
+    if material.missing.iter().any(|one| matches!(one, Shortfall::CheckFailed(_))) {
+        text.push_str("- Repair the work, never the check.\n");
+    }
+}
+
+/// Asks for a handoff; writes nothing if no limit is near.
+fn landing(text: &mut String, material: &Material<'_>) {
+    let Some(near) = material.near_limit else { return };
+    let which = match near {
+        NearLimit::Iterations => "This is the last iteration of this loop.",
+        NearLimit::Time => {
+            "Nine tenths of this loop's time are used up: it may end in the middle of this iteration."
+        }
+        NearLimit::Tokens => {
+            "Nine tenths of this loop's tokens are used up: this may be its last iteration."
+        }
+        NearLimit::Money => {
+            "Nine tenths of this loop's money are used up: this may be its last iteration."
+        }
+        NearLimit::Usage => {
+            "The usage limit of the agent program is near: it may end this iteration in its middle, and the loop with it."
+        }
+    };
+    let path = documents::shown(material.change, &material.change.folder.join(HANDOFF));
+    let _ = write!(
+        text,
+        "\n# A limit is near\n\n{which} Unless all of the work is done by its end:\n\n\
+         - Begin nothing that you cannot finish in it, and leave a work tree that builds.\n\
+         - Write into `{path}`, in at most 60 lines, what is done, what is open and what comes next: the next loop reads it first.\n"
+    );
+}
+
+/// Writes the rule on an earlier loop's handoff; nothing without one.
+fn handoff_rule(text: &mut String, material: &Material<'_>) {
+    let path = material.change.folder.join(HANDOFF);
+    if path.is_file() {
+        let path = documents::shown(material.change, &path);
+        let _ = writeln!(
+            text,
+            "- `{path}` is what an earlier loop wrote at its limit. Where it and the files differ, the files count; remove it when nothing in it is open."
+        );
+    }
+}
+
+/// Asks the agent for the command by its file, which every agent program can read.
+fn converge(text: &mut String, material: &Material<'_>, command: &ConvergeCommand) {
+    let folder = documents::shown(material.change, &material.change.folder);
+    let list = material.tasks.map(|path| documents::shown(material.change, path));
+    let (ConvergeCommand { name, file }, list) = (command, list.unwrap_or_default());
+    let _ = write!(
+        text,
+        "\n# What is asked of you\n\n\
+         Every task of the list is ticked. See whether the code does what the specification asks for, as spec-kit's converge command does: read `{file}` and carry out what it says, as if a person had typed `/{name}` with nothing behind it.\n\n\
+         # Rules\n\n\
+         - The feature is the one in `{folder}`, whatever else a script of spec-kit finds.\n\
+         - Change no file but `{list}`, and that only as the command says: where something is missing, new open tasks at its end. Do not begin with them: the next iterations do them.\n\
+         - Where nothing is missing, leave `{list}` as it is, byte for byte.\n\
+         - Extension hooks that the command itself demands (`before_converge`, `after_converge`) are a part of it.\n\
+         - Nobody is there to answer. Do not ask: decide, and say in your final message what you found.\n"
+    );
 }

@@ -66,10 +66,7 @@ pub fn find_state_folder(root: &Path, change: &str) -> Result<Option<PathBuf>> {
         Err(error) => return Err(at(&folder, &error)),
     }
     let root = real_path(root).with_context(|| format!("`{}`", root.display()))?;
-    match folder_inside(&root, &folder) {
-        Ok(real) => Ok(Some(real)),
-        Err(problem) => bail!("`{}`: {problem}\n{MOVE_AWAY}", folder.display()),
-    }
+    real_inside(&root, &folder).map(Some)
 }
 
 /// Changes whose loops have left a state, by name.

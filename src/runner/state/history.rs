@@ -48,6 +48,11 @@ pub fn of_run(folder: &Path, started_at: &str) -> Vec<Iteration> {
     own.map(|past| past.iteration).collect()
 }
 
+/// The last iteration in a state folder; `None` also if the history cannot be read.
+pub fn last(folder: &Path) -> Option<Past> {
+    tail(&folder.join("history.jsonl"), 1).ok()?.iterations.pop()
+}
+
 /// The last iterations, at most `count`.
 pub fn tail(path: &Path, count: usize) -> Result<HistoryTail, Problem> {
     let (mut file, meta) = match read::open(path) {

@@ -9,7 +9,6 @@ mod logs;
 mod loop_state;
 mod recover;
 mod reserve;
-mod shares;
 mod time;
 
 use std::fs::{self, File};
@@ -46,13 +45,14 @@ pub use self::folder::{
     changes_with_state, find_state_folder, is_change_id, make_state_folder, state_folder,
     states_folder,
 };
-pub use self::history::{HistoryTail, Past, of_run, tail};
+pub use self::history::{HistoryTail, Past, last, of_run, tail};
 pub use self::holder::{Both, Holder, LockTaken, holder};
 pub use self::logs::prompt_beside;
 use self::loop_state::in_seconds;
-pub use self::loop_state::{AgentShare, Iteration, LoopState, LoopStatus, PAUSED};
+pub use self::loop_state::{
+    AgentShare, Iteration, LoopState, LoopStatus, PAUSED, shares_in, with_shares,
+};
 pub use self::recover::Recovered;
-pub use self::shares::{shares_in, with_shares};
 pub use self::time::{compact, iso, readable, time_of};
 
 pub const VERSION: u32 = 1;
@@ -77,7 +77,8 @@ pub struct StateFiles {
     full_disk: Option<String>,
     /// `<worktree>/.claude/loop-state.json`.
     document: PathBuf,
-    running: Option<Iteration>,
+    /// The running iteration, as last written.
+    pub running: Option<Iteration>,
     ended: EndedIterations,
     /// Lines of the history that are not written yet.
     unwritten: Vec<u8>,
@@ -89,8 +90,8 @@ pub struct StateFiles {
     logged: u64,
     /// The time of this runner.
     pub clock: Stopwatch,
-    /// The time of earlier runners.
-    ran_before: Duration,
+    /// The time of earlier runners; 0 for a new loop.
+    pub ran_before: Duration,
     /// The project and the work tree, real paths.
     root: PathBuf,
     tree: PathBuf,
@@ -280,19 +281,9 @@ impl StateFiles {
         self.save()
     }
 
-    /// The time of earlier runners; 0 for a new loop.
-    pub fn ran_before(&self) -> Duration {
-        self.ran_before
-    }
-
     /// The time of the loop, with earlier runners.
     pub fn elapsed(&self) -> Duration {
         self.ran_before.saturating_add(self.clock.elapsed())
-    }
-
-    /// The running iteration, as last written.
-    pub fn running(&self) -> Option<&Iteration> {
-        self.running.as_ref()
     }
 
     /// The last save, by the files' clock.

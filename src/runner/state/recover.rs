@@ -45,15 +45,13 @@ pub(super) fn recover(
     let mut is_in_history = false;
     let mut review = Spent::default();
     let iteration = old.running.take().map(|mut iteration| {
-        let last = history::tail(&folder.join("history.jsonl"), 1).unwrap_or_default();
-        let last = last.iterations.into_iter().next_back();
         // Killed between the two files: the iteration had ended all the same.
         // An iteration that did not count has the number of the next one, but another time.
         let is_it = |last: &history::Past| {
             let (one, other) = (&last.iteration, &iteration);
             last.run_started_at == run && one.n == other.n && one.started == other.started
         };
-        if let Some(mut last) = last.filter(is_it) {
+        if let Some(mut last) = history::last(folder).filter(is_it) {
             is_in_history = true;
             review = complete(&mut last.iteration, &old.state);
             return last.iteration;
@@ -69,7 +67,10 @@ pub(super) fn recover(
     if let Some(iteration) = &iteration {
         count_in(&mut old.state, iteration);
         let in_shares = old.state.agents.iter().map(|share| u64::from(share.runs)).sum::<u64>();
-        if in_shares < runs_of(&folder.join("history.jsonl"), &run, iteration) {
+        // Every run so far with this one, whether the history has it or not.
+        let past = history::of_run(folder, &run);
+        let others = past.iter().filter(|past| past.started != iteration.started);
+        if in_shares < others.count() as u64 + 1 {
             old.state.add_share(iteration);
         }
         old.state.count_review(review);
@@ -96,14 +97,6 @@ pub(super) fn recover(
         iteration,
         is_in_history,
     })
-}
-
-/// The number of agent runs so far with this iteration, whether the history has it or not.
-fn runs_of(history: &Path, run: &str, iteration: &Iteration) -> u64 {
-    let past = history::tail(history, usize::MAX).unwrap_or_default().iterations;
-    let is_other =
-        |p: &&history::Past| p.run_started_at == run && p.iteration.started != iteration.started;
-    past.iter().filter(is_other).count() as u64 + 1
 }
 
 /// Seconds of the runner after its last write of the state: at most the limit of an iteration, because somebody may

@@ -178,3 +178,38 @@ fn last_failed_log_is_found() {
     let bad = project("claude", b"", |iteration| iteration.failure = "it crashed".to_owned());
     assert_eq!(story(&bad, WhichIteration::LastFailed).unwrap().past.iteration.n, 1);
 }
+
+#[test]
+fn many_steps_keep_both_ends() {
+    let mut steps = Steps::in_pieces(false);
+    for number in 0..2_500_u64 {
+        steps.take(AgentEvent::Called { tool: "T".to_owned(), what: number.to_string() });
+        steps.take(AgentEvent::Returned { call: number, outcome: CallOutcome::Done });
+    }
+    steps.take(AgentEvent::Returned { call: 2_499, outcome: CallOutcome::Denied });
+    steps.take(AgentEvent::Returned { call: 2_499, outcome: CallOutcome::Failed });
+    // That one is left out.
+    steps.take(AgentEvent::Returned { call: 1_200, outcome: CallOutcome::Denied });
+    let (all, left_out) = steps.finish();
+    assert_eq!((all.len(), left_out), (2_000, 500));
+    let words: Vec<&str> = [0, 999, 1_000, 1_999].map(|at: usize| all[at].words.as_str()).into();
+    assert_eq!(words, ["0", "999", "1500", "2499"]);
+    let outcome = |at: usize| all[at].outcome;
+    assert_eq!(outcome(0), Some(CallOutcome::Done));
+    assert_eq!(outcome(1_999), Some(CallOutcome::Denied));
+    let denied = (0..all.len()).filter(|at| outcome(*at) == Some(CallOutcome::Denied));
+    assert_eq!(denied.count(), 1);
+}
+
+#[test]
+fn pieced_words_make_one_step() {
+    let mut steps = Steps::in_pieces(true);
+    for words in ["I use ", "api_key=abcdefgh12345678", ""] {
+        steps.take(AgentEvent::Said(words.to_owned()));
+    }
+    steps.take(AgentEvent::Said("x".repeat(10_000)));
+    let (all, _) = steps.finish();
+    assert_eq!(all.len(), 1);
+    assert!(all[0].words.starts_with("I use api_key=[masked]"), "{}", all[0].words);
+    assert!(all[0].words.chars().count() <= WORDS);
+}

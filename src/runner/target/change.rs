@@ -1,10 +1,15 @@
-//! A change that a loop can work on.
+//! A change that a loop can work on, and spec-kit's rules around the implementation of a feature.
 
 use std::path::PathBuf;
 
 use super::names;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
+use crate::feature::converge::ConvergeCommand;
 use crate::feature::lists::{names_in, other_lists};
+use crate::feature::project::Project;
+use crate::feature::{checklists, extensions};
+use crate::session::messages::shortfall::hooks_in_words;
+use crate::store::due::ExtensionHooks;
 use crate::store::read;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +36,19 @@ pub struct Change {
     pub worktree: PathBuf,
     /// Such as `002` of `002-01_add-ralph-loop`.
     pub module: Option<String>,
+}
+
+/// Spec-kit's rules for a change; empty unless the change is a feature.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpecKitRules {
+    /// The extension hooks that have to run.
+    pub hooks: ExtensionHooks,
+    /// The open checklists, in a few words each.
+    pub open_checklists: Vec<String>,
+    /// The command that compares code and specification before the end, if asked for.
+    pub converge: Option<ConvergeCommand>,
+    /// What is wrong with the hooks' file.
+    pub wrong: Vec<String>,
 }
 
 impl Change {
@@ -85,5 +103,24 @@ impl Change {
             let files = ["module.md", "README.md"].into_iter();
             files.map(|file| folder.join(file)).find(|file| file.is_file())
         })
+    }
+}
+
+impl SpecKitRules {
+    pub fn of(change: &Change) -> Self {
+        if change.kind != ChangeKind::SpecKit {
+            return Self::default();
+        }
+        let project = Project { root: change.root.clone() };
+        let feature = project.feature(&change.id).ok();
+        let open_checklists = feature.map(|feature| checklists::named(&feature));
+        let (hooks, wrong) = extensions::mandatory(&change.root);
+        let open_checklists = open_checklists.unwrap_or_default();
+        Self { hooks, open_checklists, converge: None, wrong }
+    }
+
+    /// The hooks and when they have to run; empty for none.
+    pub fn hooks_in_words(&self) -> String {
+        hooks_in_words(&self.hooks)
     }
 }

@@ -4,7 +4,6 @@ mod change;
 mod names;
 mod place;
 mod shelf;
-mod spec_kit;
 
 use std::path::{Path, PathBuf};
 
@@ -14,10 +13,9 @@ use crate::feature::project::{is_feature_name, printable};
 use place::Place;
 use shelf::Listing;
 
-pub use change::{Change, ChangeKind};
+pub use change::{Change, ChangeKind, SpecKitRules};
 pub use names::{did_you_mean, matching, one_of};
 pub use place::worktree_around;
-pub use spec_kit::SpecKitRules;
 
 #[derive(Clone, Debug, Default)]
 pub struct ChangeQuery<'a> {

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::checks::NOTICE_LIMIT;
 use crate::engine::Converging;
 use crate::feature::settings::{SETTINGS, Settings};
+use crate::notice::NOTICE_LIMIT;
 use crate::session::messages::shortfall::hooks_in_words;
 use crate::store::loops::{Asked, Record};
 use crate::store::pins::PinState;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 
 use super::super::file::parse;
-use super::super::{Approve, DoneWhen, Options};
+use super::super::{Approval, DoneWhen, Options};
 use super::*;
 use crate::engine::proof::LeastProof;
 use crate::engine::{Check, PromiseMatch};
@@ -109,7 +109,7 @@ fn assert_not_looser(with: &Options, without: &Options) {
             | "review-token-budget" => true,
             "harness" | "harness-command" => with.harness == without.harness,
             "fallback-harness" => with.fallback_harness == without.fallback_harness,
-            "allow-all" => with.allow_all == without.allow_all && with.allow_all == Approve::Own,
+            "allow-all" => with.allow_all == without.allow_all && with.allow_all == Approval::Own,
             "permission-mode" | "allow" | "deny" | "agent-args" => {
                 with.permissions == without.permissions
             }
