@@ -317,6 +317,14 @@ mod tests {
             ("> Task :compileTestJava\n> Task :test\nBUILD SUCCESSFUL in 1s\n", 1),
             ("> Task :test NO-SOURCE\n> Task :app:integrationTest UP-TO-DATE\n", 1),
             ("> Task :test NO-SOURCE\n", 0),
+        ] {
+            assert_eq!(passed(output), Some(count), "{output}");
+        }
+    }
+
+    #[test]
+    fn rare_runners_are_counted() {
+        for (output, count) in [
             (
                 "0 features passed, 0 failed, 1 skipped\n0 scenarios passed, 0 failed, 2 skipped\n",
                 0,

@@ -104,7 +104,7 @@ fn end_record(loops: &Loops, record: &mut Record) -> Noted {
         Some(own) if own.about == record.about => {
             let Record { folder, words, unnotified, ledger, .. } = std::mem::take(record);
             let ledger = Ledger { ended: ledger.ended, ..own.ledger };
-            *record = Record { folder, words, unnotified, ledger, ..own };
+            *record = Record { folder, ledger, words, unnotified, ..own };
         }
         _ => {}
     }
