@@ -149,16 +149,22 @@ fn ends_with(name: &str, word: &str) -> bool {
 
 /// A pattern matches the path or a folder above. The runner's settings are always protected.
 pub fn is_protected(patterns: &[String], path: &str) -> bool {
-    if path == SETTINGS {
-        return true;
-    }
+    path == SETTINGS || patterns.iter().any(|pattern| protects(pattern, path))
+}
+
+/// The patterns that protect none of these files.
+pub fn unmet(patterns: &[String], paths: &[String]) -> Vec<String> {
+    let is_unmet = |pattern: &&String| !paths.iter().any(|path| protects(pattern, path));
+    patterns.iter().filter(is_unmet).cloned().collect()
+}
+
+fn protects(pattern: &str, path: &str) -> bool {
+    let Some(pattern) = Pattern::protecting(pattern) else { return false };
     let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
-    let parts: Vec<(&str, bool)> = ends.map(|end| (&path[..end], end < path.len())).collect();
-    patterns.iter().filter_map(|text| Pattern::protecting(text)).any(|pattern| {
-        parts.iter().any(|(part, is_folder)| {
-            let name = part.rsplit('/').next().unwrap_or(part);
-            pattern.matches(part.as_bytes(), name.as_bytes(), *is_folder)
-        })
+    let mut parts = ends.map(|end| (&path[..end], end < path.len()));
+    parts.any(|(part, is_folder)| {
+        let name = part.rsplit('/').next().unwrap_or(part);
+        pattern.matches(part.as_bytes(), name.as_bytes(), is_folder)
     })
 }
 

@@ -32,6 +32,7 @@ use crate::world::{Deadline, WallTime};
 use command::Commands;
 use names::{FileName, files_named_in, lower_files_in, names_in};
 use rules::{FileFacts, JudgedTask, TaskFacts, VerifyShown};
+use words::{part_of_judge, protects_none};
 
 /// The limit of a look at the files.
 pub const LOOK: Duration = Duration::from_secs(2);
@@ -196,12 +197,16 @@ impl TickJudge {
         self.armed.at.millis()
     }
 
-    /// The files that the loop's commands run.
-    pub fn run_by_commands<'a>(&self, files: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    /// Lines for the person who arms the loop, on files that its commands run, and on patterns that protect none; empty
+    /// for nothing. `how` names what protects a file.
+    pub fn armed_lines(&self, files: &Contents, how: &str) -> String {
+        let paths: Vec<String> =
+            files.paths(u64::MAX).map(|path| self.place.in_project(path)).collect();
         let (commands, beside) = (self.armed.commands(), self.place.beside());
-        let files = files.take_while(|_| self.armed.least == LeastProof::Files);
-        let is_run = |path: &&str| commands.run(path, beside) && *path != self.place.list;
-        sorted(files.filter(is_run).collect(), Ord::cmp)
+        let judged = paths.iter().filter(|_| self.armed.least == LeastProof::Files);
+        let is_run = |path: &&String| commands.run(path, beside) && **path != self.place.list;
+        let run = sorted(judged.filter(is_run).cloned().collect(), Ord::cmp);
+        part_of_judge(&run, how) + &protects_none(&command::unmet(&self.armed.protect, &paths))
     }
 
     pub fn looks(&self) -> &Looks {

@@ -89,15 +89,23 @@ pub fn not_proved(tasks: &[UnprovedTask]) -> String {
 }
 
 /// The line about files that the loop's commands run; empty for none. `how` names what protects them.
-pub fn part_of_judge(files: &[&str], how: &str) -> String {
+pub fn part_of_judge(files: &[String], how: &str) -> String {
     if files.is_empty() {
         return String::new();
     }
-    let files: Vec<String> = files.iter().map(|file| (*file).to_owned()).collect();
-    let named = named(&files);
+    let named = named(files);
     format!(
         "part of the judge: {named}. Where the loop changes them and no task names them, what they prove is in doubt; {how} forbids it\n"
     )
+}
+
+/// The line about patterns of protected files that no file has now; empty for none.
+pub fn protects_none(patterns: &[String]) -> String {
+    if patterns.is_empty() {
+        String::new()
+    } else {
+        format!("no file is there to protect: {}\n", named(patterns))
+    }
 }
 
 fn named(paths: &[String]) -> String {

@@ -94,7 +94,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     driver.begin_proofs(pinned.as_ref(), left_run);
     driver.warn_of_list();
     let words = pinned.as_ref().map(|pin| pin.words.as_str());
-    let behind = driver.proofs.part_of_judge();
+    let behind = driver.proofs.armed_lines();
     let words: Vec<&str> =
         words.into_iter().chain([behind.trim_end()]).filter(|line| !line.is_empty()).collect();
     if !words.is_empty() {

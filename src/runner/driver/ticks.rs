@@ -9,7 +9,6 @@ use super::work_tree::WorkTree;
 use crate::engine::proof::{Unproved, UnprovedReason};
 use crate::evidence::task_list::TaskFile;
 use crate::judge::ticks::Ticks;
-use crate::judge::words::part_of_judge;
 use crate::judge::{ArmedTerms, JudgedPlace, Looks, TickJudge};
 use crate::runner::git::NO_COMMIT;
 use crate::runner::state::{tail, time_of};
@@ -80,13 +79,12 @@ impl TickProofs {
         }
     }
 
-    /// The line about files that the armed commands run and that the loop may change; empty for none.
-    pub fn part_of_judge(&self) -> String {
-        let seen =
-            self.judge.as_ref().and_then(|judge| Some((judge, judge.looks().armed.as_ref()?)));
-        let Some((judge, files)) = seen else { return String::new() };
-        let at: Vec<String> = files.paths(u64::MAX).map(|at| judge.place.in_project(at)).collect();
-        part_of_judge(&judge.run_by_commands(at.iter().map(String::as_str)), "`--protect`")
+    /// Lines about the files that judge the work; empty for none.
+    pub fn armed_lines(&self) -> String {
+        let lines = |judge: &TickJudge| {
+            Some(judge.armed_lines(judge.looks().armed.as_ref()?, "`--protect`"))
+        };
+        self.judge.as_ref().and_then(lines).unwrap_or_default()
     }
 
     pub fn note_time(&mut self, run: &str, clock: &Stopwatch) {

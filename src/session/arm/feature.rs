@@ -22,7 +22,6 @@ use crate::feature::settings::{SETTINGS, Settings, review_by};
 use crate::feature::snapshot::{FeatureSnapshot, limits_of};
 use crate::feature::state::State;
 use crate::feature::{HANDOFF, STATE};
-use crate::judge::words::part_of_judge;
 use crate::mask::masked_text;
 use crate::refusal::Refusal;
 use crate::session::arguments::asked_tasks::Selection;
@@ -352,7 +351,7 @@ fn keep_contents(
     }
     let files = files.ok_or(NOT_SEEN)?;
     let how = format!("`protect:` in {SETTINGS}");
-    Ok(part_of_judge(&judge.run_by_commands(files.paths(u64::MAX)), &how))
+    Ok(judge.armed_lines(&files, &how))
 }
 
 /// A note on the session that drives the feature now. An error if that session is still there, a person armed its loop,

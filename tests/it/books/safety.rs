@@ -619,6 +619,21 @@ fn arming_lists_each_protected_pattern() {
     let said = start(&project, &[]).ok();
     let shown = "Protected, from .claude/ralph-speckit.local.md, nobody but you may change:\n  tests/\n  *.lock\n";
     assert!(said.contains(shown), "{said}");
+    assert!(said.contains("no file is there to protect: tests/, *.lock\n"), "{said}");
+    project.write("tests/a.rs", "");
+    let said = start(&project, &[]).ok();
+    assert!(said.contains("no file is there to protect: *.lock\n"), "{said}");
+}
+
+#[test]
+fn protected_path_may_begin_here() {
+    let project = Project::with("- [ ] T001 Write src/a.rs\n");
+    project.write(".claude/ralph-speckit.local.md", "---\nprotect: ['./tests/**']\n---\n");
+    project.write("tests/a.rs", "fn a() {}");
+    project.arm("");
+    project.write("src/a.rs", "fn a() {}");
+    project.write("tests/a.rs", "");
+    assert!(project.call(&["done", "T001"]).refused().contains("protected files have changed"));
 }
 
 #[test]
