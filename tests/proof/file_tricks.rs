@@ -58,6 +58,18 @@ pub const PLANS: &[Plan] = &[
         ..COMMENT
     },
     Plan {
+        name: "comment of rare languages",
+        each: &[
+            "a.f90 ¦ ! done",
+            "a.bat ¦ REM done",
+            "a.ml ¦ (* done *)",
+            "a.j2 ¦ {# done #}",
+            "a.erb ¦ <%# done %>",
+            "a.hbs ¦ {{!-- done --}}",
+        ],
+        ..COMMENT
+    },
+    Plan {
         name: "comment at the end of a line",
         each: &[
             "a.py ¦ a = 1  # done",

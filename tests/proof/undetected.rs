@@ -135,18 +135,7 @@ pub const PLANS: &[Plan] = &[
     },
     Plan {
         name: "remark of a rare language",
-        each: &[
-            "a.vb ¦ ' done",
-            "a.f90 ¦ ! done",
-            "a.m ¦ % done",
-            "a.bat ¦ REM done",
-            "a.ml ¦ (* done *)",
-            "a.j2 ¦ {# done #}",
-            "a.erb ¦ <%# done %>",
-            "a.hbs ¦ {{!-- done --}}",
-            "a.d ¦ /+ done +/",
-            "a.vim ¦ \" done",
-        ],
+        each: &["a.vb ¦ ' done", "a.m ¦ % done", "a.d ¦ /+ done +/", "a.vim ¦ \" done"],
         ..CONTENT
     },
     Plan {
