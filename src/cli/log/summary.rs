@@ -7,11 +7,12 @@ use anyhow::{Result, anyhow, bail};
 use super::story::meant;
 use crate::cli::context::Where;
 use crate::feature::project::printable;
+use crate::forms;
 use crate::forms::events::EventForm;
 use crate::runner::report::RunnerReport;
 use crate::runner::state::{find_state_folder, read_state};
 use crate::runner::summary::{KEPT, KeptSummary, killed};
-use crate::{forms, text};
+use crate::text;
 
 pub fn show(place: &Where, change: Option<&str>, as_json: bool) -> Result<ExitCode> {
     let (root, change) = meant(place, change)?;

@@ -170,8 +170,11 @@ fn ends_say_what_is_next() {
     let (_scratch, snapshot) = snapshot("001-a", Some("- [x] T001 a\n- [ ] T002 b\n"), EXECUTING);
     for reason in every_end() {
         let message = end_message(&snapshot, &record(), &reason, None);
-        assert!(message.starts_with("Ralph-speckit: ended ("), "{message}");
-        assert!(message.contains(reason.name()), "{message}");
+        let head = match reason {
+            TerminalReason::Completed => "Ralph-speckit: done: ".to_owned(),
+            _ => format!("Ralph-speckit: ended ({}): ", reason.name()),
+        };
+        assert!(message.starts_with(&head), "{message}");
         assert!(message.contains("/speckit:implement"), "{message}");
     }
 }
