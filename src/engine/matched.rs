@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use memchr::arch::all::is_equal;
+use memchr::arch::all::is_prefix;
 
 use super::aside::AsideKind;
 use super::line::Piece;
@@ -149,17 +149,23 @@ impl TaskList {
 
     /// What [`Matched::changes`] says of an earlier list, by its lines; nothing without lines.
     pub fn since(&self, lines: &str) -> (Tampered, Vec<String>) {
-        let (mut tasks, mut ticked) = (self.tasks.iter(), Vec::new());
+        let (mut rest, mut ticked) = (lines.as_bytes(), Vec::new());
         // Usually only boxes differ, and to make the earlier list would cost more than all else.
-        let is_alike = lines_of(lines).all(|(was_done, line)| {
-            let Some(task) = tasks.next() else { return false };
-            if task.done && !was_done {
+        let is_alike = self.tasks.iter().all(|task| {
+            if task.done && !rest.starts_with(DONE.as_bytes()) {
                 ticked.push(task.id.clone());
             }
-            let title = line.strip_prefix(&*task.id).and_then(|rest| rest.strip_prefix(' '));
-            title.is_some_and(|title| is_equal(title.as_bytes(), task.title.as_bytes()))
+            rest = rest.get(DONE.len()..).unwrap_or_default();
+            [&*task.id, " ", &*task.title, "\n"].iter().all(|piece| {
+                let is_there = is_prefix(rest, piece.as_bytes());
+                rest = rest.get(piece.len()..).unwrap_or_default();
+                is_there
+            })
         });
-        if lines.is_empty() || (is_alike && tasks.next().is_none()) {
+        if lines.is_empty() {
+            return Default::default();
+        }
+        if is_alike && rest.is_empty() {
             return (Tampered::default(), ticked);
         }
         let task = |(place, (done, line)): (usize, (bool, &str))| {

@@ -20,7 +20,7 @@ pub struct Hashes {
 struct Comments(&'static str, &'static [&'static str], &'static [[&'static str; 2]]);
 
 /// The last row reads files of all other endings.
-const LOOKS: [Comments; 12] = [
+const LOOKS: [Comments; 13] = [
     Comments(
         " rs c h cc cpp cxx hpp hh cs java kt kts scala swift go js jsx mjs cjs ts tsx mts cts dart groovy gradle proto \
          scss less zig json jsonc json5 vue svelte ",
@@ -42,6 +42,7 @@ const LOOKS: [Comments; 12] = [
     Comments(" ml mli fs fsi fsx pas ", &["//"], &[["(*", "*)"]]),
     Comments(" f f90 f95 f03 f08 ", &["!"], &[]),
     Comments(" bat cmd ", &["::", "REM ", "rem ", "@REM ", "@rem "], &[]),
+    Comments(" php ", &["#", "//"], &[["/*", "*/"], ["{{--", "--}}"]]),
     Comments(" nim ", &["#"], &[["#[", "]#"]]),
     Comments(
         " hbs handlebars mustache ",
@@ -56,14 +57,7 @@ const LOOKS: [Comments; 12] = [
     Comments(
         "",
         &["#", "//"],
-        &[
-            ["\"\"\"", "\"\"\""],
-            ["'''", "'''"],
-            ["=begin", "=end"],
-            ["/*", "*/"],
-            ["<#", "#>"],
-            ["{{--", "--}}"],
-        ],
+        &[["\"\"\"", "\"\"\""], ["'''", "'''"], ["=begin", "=end"], ["/*", "*/"], ["<#", "#>"]],
     ),
 ];
 
