@@ -16,50 +16,8 @@ pub struct Hashes {
     pub code: u64,
 }
 
-/// Endings of files, beginnings of comments up to the end of the line, and pairs around other comments.
-struct Comments(&'static str, &'static [&'static str], &'static [[&'static str; 2]]);
-
-/// The last row reads files of all other endings.
-const LOOKS: [Comments; 13] = [
-    Comments(
-        " rs c h cc cpp cxx hpp hh cs java kt kts scala swift go js jsx mjs cjs ts tsx mts cts dart groovy gradle proto \
-         scss less zig json jsonc json5 vue svelte ",
-        &["//"],
-        &[["{/*", "*/}"], ["/*", "*/"], ["<!--", "-->"]],
-    ),
-    Comments(
-        " md markdown html htm xhtml xml svg css rst adoc txt ",
-        &[],
-        &[["<!--", "-->"], ["/*", "*/"]],
-    ),
-    Comments(
-        " lua hs elm adb ads vhd vhdl sql ",
-        &["--"],
-        &[["--[[", "]]"], ["{-", "-}"], ["/*", "*/"]],
-    ),
-    Comments(" lisp clj cljs cljc el scm asm s ini ", &[";", "#"], &[]),
-    Comments(" tex sty erl hrl ", &["%"], &[]),
-    Comments(" ml mli fs fsi fsx pas ", &["//"], &[["(*", "*)"]]),
-    Comments(" f f90 f95 f03 f08 ", &["!"], &[]),
-    Comments(" bat cmd ", &["::", "REM ", "rem ", "@REM ", "@rem "], &[]),
-    Comments(" php ", &["#", "//"], &[["/*", "*/"], ["{{--", "--}}"]]),
-    Comments(" nim ", &["#"], &[["#[", "]#"]]),
-    Comments(
-        " hbs handlebars mustache ",
-        &[],
-        &[["{{!--", "--}}"], ["{{!", "}}"], ["<!--", "-->"]],
-    ),
-    Comments(
-        " j2 jinja jinja2 twig erb ejs ",
-        &[],
-        &[["{#", "#}"], ["<%#", "%>"], ["<!--", "-->"]],
-    ),
-    Comments(
-        "",
-        &["#", "//"],
-        &[["\"\"\"", "\"\"\""], ["'''", "'''"], ["=begin", "=end"], ["/*", "*/"], ["<#", "#>"]],
-    ),
-];
+/// Beginnings of comments up to the end of the line, and pairs around other comments.
+struct Comments(&'static [&'static str], &'static [[&'static str; 2]]);
 
 /// Pieces of all stubs but Python's empty functions, each with one of its bytes: files without a piece, as most are,
 /// need no further search.
@@ -151,20 +109,48 @@ const fn wide_blank(bytes: &[u8]) -> usize {
     }
 }
 
+/// By the ending of the file's name.
 fn comments_of(name: &[u8]) -> &'static Comments {
     let dot = name.iter().rposition(|byte| *byte == b'.');
     let ending = dot.map_or(&b""[..], |dot| &name[dot + 1..]);
-    let is_its = |row: &&Comments| {
-        let mut endings = row.0.as_bytes().split(|byte| *byte == b' ');
-        endings.any(|its| its.eq_ignore_ascii_case(ending) && !its.is_empty())
-    };
-    LOOKS.iter().find(is_its).unwrap_or(&LOOKS[LOOKS.len() - 1])
+    match ending.to_ascii_lowercase().as_slice() {
+        b"rs" | b"c" | b"h" | b"cc" | b"cpp" | b"cxx" | b"hpp" | b"hh" | b"cs" | b"java"
+        | b"kt" | b"kts" | b"scala" | b"swift" | b"go" | b"js" | b"jsx" | b"mjs" | b"cjs"
+        | b"ts" | b"tsx" | b"mts" | b"cts" | b"dart" | b"groovy" | b"gradle" | b"proto"
+        | b"scss" | b"less" | b"zig" | b"json" | b"jsonc" | b"json5" | b"vue" | b"svelte" => {
+            &Comments(&["//"], &[["{/*", "*/}"], ["/*", "*/"], ["<!--", "-->"]])
+        }
+        b"md" | b"markdown" | b"html" | b"htm" | b"xhtml" | b"xml" | b"svg" | b"css" | b"rst"
+        | b"adoc" | b"txt" => &Comments(&[], &[["<!--", "-->"], ["/*", "*/"]]),
+        b"lua" | b"hs" | b"elm" | b"adb" | b"ads" | b"vhd" | b"vhdl" | b"sql" => {
+            &Comments(&["--"], &[["--[[", "]]"], ["{-", "-}"], ["/*", "*/"]])
+        }
+        b"lisp" | b"clj" | b"cljs" | b"cljc" | b"el" | b"scm" | b"asm" | b"s" | b"ini" => {
+            &Comments(&[";", "#"], &[])
+        }
+        b"tex" | b"sty" | b"erl" | b"hrl" => &Comments(&["%"], &[]),
+        b"ml" | b"mli" | b"fs" | b"fsi" | b"fsx" | b"pas" => &Comments(&["//"], &[["(*", "*)"]]),
+        b"f" | b"f90" | b"f95" | b"f03" | b"f08" => &Comments(&["!"], &[]),
+        b"bat" | b"cmd" => &Comments(&["::", "REM ", "rem ", "@REM ", "@rem "], &[]),
+        b"php" => &Comments(&["#", "//"], &[["/*", "*/"], ["{{--", "--}}"]]),
+        b"nim" => &Comments(&["#"], &[["#[", "]#"]]),
+        b"hbs" | b"handlebars" | b"mustache" => {
+            &Comments(&[], &[["{{!--", "--}}"], ["{{!", "}}"], ["<!--", "-->"]])
+        }
+        b"j2" | b"jinja" | b"jinja2" | b"twig" | b"erb" | b"ejs" => {
+            &Comments(&[], &[["{#", "#}"], ["<%#", "%>"], ["<!--", "-->"]])
+        }
+        _ => &Comments(
+            &["#", "//"],
+            &[["\"\"\"", "\"\"\""], ["'''", "'''"], ["=begin", "=end"], ["/*", "*/"], ["<#", "#>"]],
+        ),
+    }
 }
 
 impl Comments {
     /// The hash without comments and blanks; `None` if a comment does not end.
     fn hash_of_code(&self, bytes: &[u8]) -> Option<u64> {
-        let Self(_, _, blocks) = self;
+        let Self(_, blocks) = self;
         let mut hash = Hasher::default();
         // The end of the comment, or of the text of several lines, around the line; `true` for a comment.
         let mut inside: Option<(&[u8], bool)> = None;
@@ -209,7 +195,7 @@ impl Comments {
 
     /// The beginning of the comment at the end of a line: behind a blank, and outside of quotation marks.
     fn end_of_code(&self, line: &[u8]) -> usize {
-        let Self(_, signs, blocks) = self;
+        let Self(signs, blocks) = self;
         let mut at = 0;
         while let Some(byte) = line.get(at) {
             let rest = &line[at..];
