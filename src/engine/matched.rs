@@ -19,6 +19,18 @@ pub struct Matched<'a> {
     all: Vec<Pair<'a>>,
 }
 
+/// The tasks of a later list that differ, by id.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListChanges {
+    /// Open tasks that are gone or reworded.
+    pub tampered: Tampered,
+    /// Were open, and are ticked now.
+    pub ticked: Vec<String>,
+    /// Were not there, and those of them that are ticked.
+    pub added: Vec<String>,
+    pub added_ticked: Vec<String>,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Pair<'a> {
     then: Option<&'a Task>,
@@ -77,19 +89,23 @@ impl<'a> Matched<'a> {
         self.pairs().filter_map(is_ticked).collect()
     }
 
-    /// Open tasks that are gone or reworded, and the ids of those that are ticked now and were not.
-    pub fn changes(&self) -> (Tampered, Vec<String>) {
-        let (mut tampered, mut ticked) = (Tampered::default(), Vec::new());
+    pub fn changes(&self) -> ListChanges {
+        let mut changes = ListChanges::default();
         for (task, Pair { then, .. }) in self.pairs() {
             if then.is_some_and(|then| !then.done && then.title != task.title) {
-                tampered.reworded.push(task.id.clone());
+                changes.tampered.reworded.push(task.id.clone());
             }
-            if task.done && !then.is_some_and(|then| then.done) {
-                ticked.push(task.id.clone());
+            match then {
+                None => {
+                    changes.added.push(task.id.clone());
+                    changes.added_ticked.extend(task.done.then(|| task.id.clone()));
+                }
+                Some(then) if task.done && !then.done => changes.ticked.push(task.id.clone()),
+                Some(_) => {}
             }
         }
-        tampered.removed = self.missing();
-        (tampered, ticked)
+        changes.tampered.removed = self.missing();
+        changes
     }
 
     /// Tasks that have left the list by both id and words.
@@ -148,7 +164,7 @@ impl TaskList {
     }
 
     /// What [`Matched::changes`] says of an earlier list, by its lines; nothing without lines.
-    pub fn since(&self, lines: &str) -> (Tampered, Vec<String>) {
+    pub fn since(&self, lines: &str) -> ListChanges {
         let (mut rest, mut ticked) = (lines.as_bytes(), Vec::new());
         // Usually only boxes differ, and to make the earlier list would cost more than all else.
         let is_alike = self.tasks.iter().all(|task| {
@@ -163,10 +179,10 @@ impl TaskList {
             })
         });
         if lines.is_empty() {
-            return Default::default();
+            return ListChanges::default();
         }
         if is_alike && rest.is_empty() {
-            return (Tampered::default(), ticked);
+            return ListChanges { ticked, ..ListChanges::default() };
         }
         let task = |(place, (done, line)): (usize, (bool, &str))| {
             let (id, title) = line.split_once(' ').unwrap_or((line, ""));
@@ -309,15 +325,17 @@ mod tests {
                 "- [x] T0 z\n- [x] T1 y\n- [x] T2 a b\n- [ ] T3\n- [ ] T5 d\n- [ ] T6 e\n",
                 "",
                 "",
-                "T1 T2",
+                "T2",
             ),
             ("", "T1 T3 T4 T5", "", ""),
         ] {
-            let (tampered, ticked) = list(now).since(&before.to_lines());
+            let ListChanges { tampered, ticked, added_ticked, .. } =
+                list(now).since(&before.to_lines());
+            assert_eq!(added_ticked.join(" "), if now.contains("x] T1 y") { "T1" } else { "" });
             let found = [tampered.removed, tampered.reworded, ticked].map(|ids| ids.join(" "));
             assert_eq!(found, [removed, reworded, done], "{now}");
         }
-        assert_eq!(list("- [x] T1 a\n").since(""), Default::default());
+        assert_eq!(list("- [x] T1 a\n").since(""), ListChanges::default());
     }
 
     /// The rule for one task, by searches.

@@ -27,7 +27,11 @@ impl TaskList {
         let matched = armed.map(|armed| Matched::of(armed, &self));
         let is_asked = |task: &&Task| {
             let id = matched.as_ref().map_or(&*task.id, |matched| matched.lasting_id(task));
-            wanted.contains_key(&stem(id).to_ascii_uppercase())
+            // What does not count is taken in only by its whole id.
+            match task.aside {
+                None => wanted.contains_key(&stem(id).to_ascii_uppercase()),
+                Some(_) => ids.iter().any(|one| one.eq_ignore_ascii_case(id)),
+            }
         };
         let asked = self.tasks.iter().chain(&self.left_out).filter(is_asked);
         let asked = sorted(asked.map(|task| task.mark_at).collect(), Ord::cmp);

@@ -7,10 +7,9 @@ use std::time::Duration;
 use super::project::Feature;
 use super::state::{State, StateError};
 use super::{SIGNAL, STATE};
+use crate::engine::matched::ListChanges;
 use crate::engine::tasks::{Task, TaskList};
-use crate::engine::{
-    Attempt, Contract, Fingerprint, Guardrails, Hasher, Tampered, Tree, Work, hash_of,
-};
+use crate::engine::{Attempt, Contract, Fingerprint, Guardrails, Hasher, Tree, Work, hash_of};
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::store::loops::{Asked, Record};
 use crate::store::pins::{LoopLimits, PinState};
@@ -303,8 +302,7 @@ impl FeatureSnapshot {
         self.tasks.as_ref().map(TaskList::to_lines).unwrap_or_default()
     }
 
-    /// Compares with earlier tasks: the open ones that are gone or reworded, and the ids of ticked ones.
-    pub fn since(&self, before: &str) -> (Tampered, Vec<String>) {
+    pub fn since(&self, before: &str) -> ListChanges {
         self.tasks.as_ref().map(|list| list.since(before)).unwrap_or_default()
     }
 

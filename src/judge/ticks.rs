@@ -22,6 +22,8 @@ use crate::world::WallTime;
 pub struct TickClaim<'a> {
     /// Tasks that were open at the last judgement, and are ticked now.
     pub new: &'a [String],
+    /// Tasks that were not there, and are ticked now.
+    pub added: &'a [String],
     /// The time of the last judgement.
     pub since: WallTime,
     /// Nothing is open: all boxes are looked at.
@@ -171,8 +173,10 @@ impl Ticks {
         limit: Duration,
     ) -> Self {
         let mut ticks = Self::default();
-        let TickClaim { new, all_done, .. } = claim;
-        if judge.armed.least == LeastProof::Word || (!all_done && new.is_empty()) {
+        let TickClaim { new, added, all_done, .. } = claim;
+        if judge.armed.least == LeastProof::Word
+            || (!all_done && new.is_empty() && added.is_empty())
+        {
             return ticks;
         }
         let known = judge.known();
@@ -181,7 +185,7 @@ impl Ticks {
             |id: &str, receipt: &KnownReceipt| receipt.at < claim.since && opened.contains(id);
         let is_old = |id: &String| known.get(id).is_some_and(|receipt| !is_again(id, receipt));
         // Usually `spool task done` ticked them: then nothing more is read.
-        if !all_done && new.iter().all(is_old) {
+        if !all_done && new.iter().chain(added).all(is_old) {
             return ticks;
         }
         if judge.armed_list().is_none() {

@@ -99,12 +99,12 @@ pub fn part_of_judge(files: &[String], how: &str) -> String {
     )
 }
 
-/// The line about patterns of protected files that no file has now; empty for none.
+/// The line about patterns of protected files that meet no file of the look; empty for none.
 pub fn protects_none(patterns: &[String]) -> String {
     if patterns.is_empty() {
         String::new()
     } else {
-        format!("no file is there to protect: {}\n", named(patterns))
+        format!("protects no file that is looked at: {}\n", named(patterns))
     }
 }
 

@@ -38,8 +38,10 @@ pub struct Tasks {
 pub struct TaskListUpdate {
     /// The list as evidence.
     pub work: Work,
-    /// Ids of tasks that are ticked now, and were open or not there before.
+    /// Ids of tasks that were open before and are ticked now.
     pub ticked: Vec<String>,
+    /// Ids of tasks that were not there before and are ticked now.
+    pub added: Vec<String>,
     /// Tasks that were open before and are gone or reworded.
     pub tampered: Tampered,
     /// The id and title of the first open task.
@@ -121,7 +123,9 @@ impl Tasks {
         let list = &file.list;
         let mut looked = TaskListUpdate::of(list);
         if !self.is_compared {
-            (looked.tampered, looked.ticked) = list.since(&self.then);
+            let changes = list.since(&self.then);
+            (looked.tampered, looked.ticked) = (changes.tampered, changes.ticked);
+            looked.added = changes.added_ticked;
             self.then = list.to_lines();
             self.hash = file.hash();
             self.is_compared = true;

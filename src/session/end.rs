@@ -98,8 +98,10 @@ fn end_record(loops: &Loops, record: &mut Record) -> Noted {
         found => found?,
     };
     match folder.record_or_aside()? {
-        // The session has gone on to a task of its own: that loop is another one.
-        Some(own) if own.is_live_ralph() => return folder.note(&record.end_entry()),
+        // The session has gone on to another loop.
+        Some(own) if own.ledger.is_live() && (own.is_live_ralph() || own.about != record.about) => {
+            return folder.note(&record.end_entry());
+        }
         Some(own) if own.about == record.about && !own.ledger.is_live() => return Ok(()),
         Some(own) if own.about == record.about => {
             let Record { folder, words, unnotified, ledger, .. } = std::mem::take(record);

@@ -9,6 +9,7 @@ use super::context::{ChecksRun, StopContext, StopSession};
 use super::counted::as_counted;
 use super::notices::{self, Notice};
 use super::observe::feature::{self as observe, add_seen, hooks_due, wait_for_transcript};
+use crate::engine::matched::ListChanges;
 use crate::engine::{
     Check, CheckResult, Contract, Demand, FinishedPart, Observation, Shortfall, TerminalReason,
     Verdict, ended_by,
@@ -158,8 +159,9 @@ impl FeatureStop {
         self.list_changed = self.snapshot.tasks.is_some() && is_new;
         let is_later = self.list_changed && session.record.tasks_hash != 0;
         let before = if is_later { session.folder.noted_tasks()? } else { String::new() };
-        let (mut tampered, ticked) = self.snapshot.since(&before);
-        let judge = self.judge_ticks(session, &ticked, checks);
+        let changes = self.snapshot.since(&before);
+        let judge = self.judge_ticks(session, &changes, checks);
+        let mut tampered = changes.tampered;
         let StopContext { project, event, deadline, .. } = session.context;
         let (snapshot, record) = (&self.snapshot, &mut session.record);
         let from = record.transcript_read;
@@ -172,7 +174,12 @@ impl FeatureStop {
             seen.converge_ran = record.converge_ran;
         }
         seen.unproved.clone_from(&self.ticks.unproved);
-        note_gone_tasks(record, snapshot, &tampered.removed, &before);
+        // An emptied list has left no line to compare with.
+        let was_empty = is_later && before.is_empty();
+        let is_there =
+            |id: &String| snapshot.tasks.as_ref().is_some_and(|list| list.find(id).is_some());
+        let is_back = |id: &String| changes.added.contains(id) || (was_empty && is_there(id));
+        note_gone_tasks(record, &tampered.removed, &is_back);
         tampered.removed.clone_from(&record.gone_tasks);
         let looks_back = !tampered.removed.is_empty() || (snapshot.all_done() && judge.is_some());
         let pin = session.standing.pin();
@@ -181,8 +188,10 @@ impl FeatureStop {
         {
             tampered.removed = judge.missing(list, tampered.removed);
             // The armed list has more tasks than a part of the list.
-            let is_its = |id: &String| !snapshot.place().named || record.gone_tasks.contains(id);
-            tampered.removed.retain(is_its);
+            let asked = record.asked.as_ref().map(|asked| asked.tasks.as_slice());
+            let is_asked = |id: &String| asked.is_some_and(|ids| ids.contains(id));
+            let named = snapshot.place().named;
+            tampered.removed.retain(|id| !named || is_asked(id) || record.gone_tasks.contains(id));
         }
         seen.tampered = tampered;
         seen.finished = self.finished(session);
@@ -199,7 +208,7 @@ impl FeatureStop {
     fn judge_ticks(
         &mut self,
         session: &StopSession<'_>,
-        new: &[String],
+        changes: &ListChanges,
         checks: Option<&mut ChecksRun>,
     ) -> Option<TickJudge> {
         let (hash, context) = (self.snapshot.tasks_hash(), session.context);
@@ -223,7 +232,8 @@ impl FeatureStop {
         }
         let list = self.snapshot.tasks.as_ref()?;
         let (since, said) = (session.record.judged_at, context.event.last_message.as_str());
-        let claim = TickClaim { new, since, all_done, said };
+        let (new, added) = (&*changes.ticked, &*changes.added_ticked);
+        let claim = TickClaim { new, added, since, all_done, said };
         self.ticks = Ticks::of(&judge, (list, &self.snapshot.text), claim, limit.min(LOOK));
         self.ticks.list = hash;
         self.snapshot.open_again(&self.ticks.refused());
@@ -482,19 +492,11 @@ fn reviewer_of(task: &str, seen: &Observation) -> Option<String> {
     Some(Check { run: proof.run.clone(), ..Check::default() }.reader().to_owned())
 }
 
-/// Remembers open tasks that have left the list: they may come back. A task with the same words under another id is
-/// still there. `before` has the lines of the tasks that were open.
-fn note_gone_tasks(record: &mut Record, snapshot: &FeatureSnapshot, left: &[String], before: &str) {
-    let Some(list) = &snapshot.tasks else { return };
+/// Remembers open tasks that have left the list: they may come back.
+fn note_gone_tasks(record: &mut Record, left: &[String], is_back: &dyn Fn(&String) -> bool) {
     let gone = &mut record.gone_tasks;
-    let is_there = |id: &String| list.tasks.iter().any(|task| task.id.eq_ignore_ascii_case(id));
-    gone.retain(|id| !is_there(id));
-    let is_elsewhere = |id: &String| {
-        let its = before.lines().find_map(|line| line.strip_prefix(&**id)?.strip_prefix(' '));
-        its.is_some_and(|title| list.tasks.iter().any(|task| *task.title == *title))
-    };
-    let new = left.iter().filter(|id| !is_there(id) && !is_elsewhere(id));
-    let new: Vec<String> = new.filter(|id| !gone.contains(id)).cloned().collect();
+    gone.retain(|id| !is_back(id));
+    let new: Vec<String> = left.iter().filter(|id| !gone.contains(id)).cloned().collect();
     gone.extend(new);
     gone.truncate(MOST_GONE);
 }

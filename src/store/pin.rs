@@ -206,6 +206,7 @@ impl Asked {
         armed: impl FnOnce(WallTime) -> Option<TaskList>,
     ) -> TaskList {
         let armed = if self.armed_at == WallTime::default() { None } else { armed(self.armed_at) };
+        let armed = armed.map(|list| list.with_optional(self.optional));
         list.with_optional(self.optional).within(&self.tasks, armed.as_ref())
     }
 

@@ -251,7 +251,10 @@ pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     let why = reason(DROP, why)?;
     let (list, _) = job.list()?;
     let judge = job.judge().as_ref().ok();
-    let found = list.find(id);
+    let missing = judge.map(|judge| judge.missing(&list, Vec::new())).unwrap_or_default();
+    // Another task may have taken the id of one that has left the list.
+    let is_missing = missing.iter().any(|gone| gone.eq_ignore_ascii_case(id));
+    let found = list.find(id).filter(|_| !is_missing);
     let left = judge.and_then(TickJudge::armed_list).and_then(|armed| armed.list.find(id));
     let Some(task) = found.or(left) else { return Err(no_task(job.feature, &list, id).into()) };
     let mut books = job.open()?;

@@ -102,7 +102,13 @@ impl Driver<'_> {
         if self.plan.options.settings.proof() == LeastProof::Word {
             return;
         }
-        let claim = TickClaim { new: &looked.ticked, since: began_at, all_done, said };
+        let claim = TickClaim {
+            new: &looked.ticked,
+            added: &looked.added,
+            since: began_at,
+            all_done,
+            said,
+        };
         let ticks = Ticks::of(judge, (&file.list, &file.bytes), claim, LOOK);
         let mut done = self.tree.receipts_since(began_at);
         done.retain(|receipt| receipt.by == Witness::Done);

@@ -134,10 +134,15 @@ impl LiveReport {
     fn next_step(&self, record: &Record, life: &SessionLife) -> String {
         let session = printable(&record.session);
         // Background work wakes its session, and nothing else does.
-        let wakes = record.marks.waited && record.waits_for.starts_with("background ");
+        let mut waits = record.waits_for.split(", ");
+        let wakes = record.marks.waited && waits.any(|one| one.starts_with("background "));
         match (self.session_state, record.pause()) {
-            _ if life.leaves_behind(record) => format!("claude --resume {session}"),
-            (SessionState::Gone, _) => format!("spool resume, then claude --resume {session}"),
+            (SessionState::Gone | SessionState::Unknown, _) if life.leaves_behind(record) => {
+                format!("claude --resume {session}")
+            }
+            (SessionState::Gone, _) => {
+                format!("spool resume --session {session}, then claude --resume {session}")
+            }
             (_, Some(pause)) if pause.ends_by_itself() => "type a prompt in its session".to_owned(),
             (_, Some(_)) => format!("spool resume --session {session}"),
             (SessionState::Waits, None) => "answer in its terminal".to_owned(),

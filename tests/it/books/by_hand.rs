@@ -542,3 +542,38 @@ fn refused_boxes_open_at_end() {
     assert_eq!(project.spool(&["stop"]).ok().matches("(2 done)").count(), 1);
     assert_eq!(project.status()["done"], 2);
 }
+
+#[test]
+fn done_task_may_come_back() {
+    let list = "- [x] T001 Create src/old.rs\n- [ ] T002 Write src/b.rs\n- [ ] T003 c\n";
+    let project = Project::with(list);
+    project.arm("");
+    project.agent_works();
+    project.stop("On it.").reason();
+    let without = list.lines().skip(1).collect::<Vec<_>>().join("\n") + "\n";
+    for list in [&*without, list] {
+        std::fs::write(project.tasks_path(), list).unwrap();
+        project.agent_works();
+        let stop = project.stop("On it.");
+        assert!(!stop.reason().contains("T001"), "{}", stop.reason());
+    }
+}
+
+#[test]
+fn deleted_task_of_a_part_holds() {
+    let project =
+        Project::with("- [x] T001 a\n- [ ] T002 Write src/b.rs\n- [ ] T003 Write src/c.rs\n");
+    project.arm("T002 T003");
+    project.write("src/c.rs", "fn c() {}");
+    std::fs::write(project.tasks_path(), "- [x] T001 a\n- [x] T002 Write src/c.rs\n").unwrap();
+    project.agent_works();
+    let stop = project.stop(ALL);
+    assert!(stop.reason().contains("have left tasks.md: T002"), "{}", stop.reason());
+    let next = project.call(&["next"]).ok();
+    assert!(next.contains("Open tasks have left tasks.md: T002"), "{next}");
+    // The id means the task that has left, not the one that took the number.
+    project.call(&["drop", "T002", "nobody needs it"]).ok();
+    project.agent_works();
+    assert!(project.stop(ALL).log.contains("Dropped: T002. Proved: 1 by files"));
+    assert_eq!(project.end(), "completed");
+}

@@ -619,10 +619,10 @@ fn arming_lists_each_protected_pattern() {
     let said = start(&project, &[]).ok();
     let shown = "Protected, from .claude/ralph-speckit.local.md, nobody but you may change:\n  tests/\n  *.lock\n";
     assert!(said.contains(shown), "{said}");
-    assert!(said.contains("no file is there to protect: tests/, *.lock\n"), "{said}");
+    assert!(said.contains("protects no file that is looked at: tests/, *.lock\n"), "{said}");
     project.write("tests/a.rs", "");
     let said = start(&project, &[]).ok();
-    assert!(said.contains("no file is there to protect: *.lock\n"), "{said}");
+    assert!(said.contains("protects no file that is looked at: *.lock\n"), "{said}");
 }
 
 #[test]

@@ -125,7 +125,10 @@ fn pause_of_gone_session_ends_first() {
     client.dies();
     a_minute_later(&bench);
     let status = printed(&spool(&bench, None, &["status"]));
-    assert!(status.ends_with("\n  Next: spool resume, then claude --resume s1\n"), "{status}");
+    assert!(
+        status.ends_with("\n  Next: spool resume --session s1, then claude --resume s1\n"),
+        "{status}"
+    );
 }
 
 #[test]
