@@ -149,17 +149,18 @@ fn ends_with(name: &str, word: &str) -> bool {
 
 /// A pattern matches the path or a folder above. The runner's settings are always protected.
 pub fn is_protected(patterns: &[String], path: &str) -> bool {
-    path == SETTINGS || patterns.iter().any(|pattern| protects(pattern, path))
+    let mut patterns = patterns.iter().filter_map(|text| Pattern::protecting(text));
+    path == SETTINGS || patterns.any(|pattern| protects(&pattern, path))
 }
 
 /// The patterns that protect none of these files.
 pub fn unmet(patterns: &[String], paths: &[String]) -> Vec<String> {
-    let is_unmet = |pattern: &&String| !paths.iter().any(|path| protects(pattern, path));
+    let is_met = |pattern: Pattern| paths.iter().any(|path| protects(&pattern, path));
+    let is_unmet = |text: &&String| !Pattern::protecting(text).is_some_and(is_met);
     patterns.iter().filter(is_unmet).cloned().collect()
 }
 
-fn protects(pattern: &str, path: &str) -> bool {
-    let Some(pattern) = Pattern::protecting(pattern) else { return false };
+fn protects(pattern: &Pattern, path: &str) -> bool {
     let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
     let mut parts = ends.map(|end| (&path[..end], end < path.len()));
     parts.any(|(part, is_folder)| {
