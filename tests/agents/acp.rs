@@ -19,7 +19,7 @@ macro_rules! on_every_speaker {
 on_every_speaker! {
     night five_iterations_edit_and_commit
     night refused_tool_is_named
-    gate interrupt_cancels_turn_and_tools
+    night interrupt_cancels_turn_and_tools
 }
 
 const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";

@@ -16,7 +16,7 @@ use std::process::Stdio;
 on_every_agent! {
     gate gate gate stage_answers_as_programs_do
     night night night tool_call_edits_a_file
-    gate gate night long_prompts_arrive_whole
+    night gate night long_prompts_arrive_whole
     night night night a_reader_reads_and_changes_nothing
 }
 

@@ -20,7 +20,7 @@ macro_rules! by_every_reader {
 
 by_every_reader! {
     night night a_pass_completes_the_loop
-    night gate unmet_review_is_repaired_and_passes
+    night night unmet_review_is_repaired_and_passes
     night night three_equal_verdicts_block_the_loop
     night night three_formless_answers_block_the_loop
     night night invented_evidence_is_no_verdict

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 on_every_client! {
-    gate night left_loop_moves_on
+    night night left_loop_moves_on
     night night agent_adopts_a_loop
 }
 

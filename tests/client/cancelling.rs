@@ -11,7 +11,7 @@ const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 
 on_every_client! {
     night night resumed_cancel_ends_for_good
-    gate night agent_shell_cancels
+    night night agent_shell_cancels
     night night terminal_cancel_ends_next_stop
 }
 

@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 on_every_client! {
-    gate night plugin_and_checkout_are_valid
+    night night plugin_and_checkout_are_valid
     night night top_level_checkout_installs
     night night setup_enables_and_remove_clears
     gate night installed_stop_hook_fires

@@ -23,7 +23,7 @@ on_every_client! {
     night night two_sessions_share_a_folder
     night night talking_agent_precedes_client_cap
     night night needing_agent_ends_the_loop
-    gate night a_mistyped_flag_costs_no_token
+    night night a_mistyped_flag_costs_no_token
 }
 
 const PROMISE: &str = "<promise>DONE</promise>";

@@ -13,7 +13,7 @@ on_every_client! {
     night night own_command_does_named_tasks
     night night own_command_works_printed
     gate night own_command_works_on_screen
-    gate night agent_called_command_arms_nothing
+    night night agent_called_command_arms_nothing
     night night a_scheduled_task_arms_nothing
 }
 

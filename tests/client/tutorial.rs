@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 on_every_client! {
-    gate night tutorial_steps_hold
+    night night tutorial_steps_hold
 }
 
 /// One block of the page with the lines that it says are shown then.
