@@ -313,6 +313,7 @@ pub(super) fn pin<'a>(
     change: &'a Change,
     options: &Options,
     left: Option<&LeftRun>,
+    armed_at: WallTime,
 ) -> Option<RunPin<'a>> {
     let proof = options.settings.proof();
     let now = task_list::read(&change.folder).ok()?;
@@ -331,7 +332,6 @@ pub(super) fn pin<'a>(
         folder: change.folder.clone(),
         relative: names::with_slashes(folder),
     };
-    let armed_at = left.map_or_else(world::now, |left| left.run.began_at);
     let pin = Pin {
         about: change.id.clone(),
         armed_at,
