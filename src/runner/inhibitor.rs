@@ -44,9 +44,8 @@ mod unix {
                 return Self::new(None, Some(format!("there is no `{PROGRAM}`")));
             };
             let process = std::process::id().to_string();
-            // The inhibitor starts the shell only once the machine is kept awake, and the shell waits for this process
-            // to go.
-            let waits = format!("echo {HELD}; read -r _");
+            // The inhibitor starts the shell only once the machine is kept awake. The supervisor ends both.
+            let waits = format!("echo {HELD}; while sleep 3600; do :; done");
             let linux = [
                 "--what=idle:sleep".as_ref(),
                 "--mode=block".as_ref(),
