@@ -29,7 +29,9 @@ use crate::print;
 use crate::runner::options::{Options, time_in_words};
 use crate::runner::screen::lasted;
 use crate::runner::signals::Signals;
-use crate::runner::state::{LockTaken, PAUSED, holder, read_state, readable, state_folder, time_of};
+use crate::runner::state::{
+    LockTaken, PAUSED, holder, read_state, readable, state_folder, time_of,
+};
 use crate::runner::target::Change;
 use crate::runner::task_list::is_in_place;
 use crate::runner::{exit, process};
@@ -81,9 +83,6 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         let checks_in_force = driver.plan.options.checks.iter().map(LoopCheck::from).collect();
         let event = RunnerEvent::Armed { checks: checks_in_force };
         driver.console.screen.report(event, checks.trim_end());
-    }
-    if let Some(git) = &driver.tree.git {
-        git.remove_leftovers();
     }
     driver.tree.tidy_list();
     // The list as it was left, with its boxes.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::scratch::scratch_folder;
+use super::scratch::ScratchFolder;
 use super::{Git, is_commit_name, joined};
 use crate::evidence::tree::is_own;
 use crate::store::read;
@@ -61,8 +61,9 @@ impl Git {
             return Ok(None);
         }
         let (files, left_out) = self.within_bounds(dirty);
-        let scratch = scratch_folder(&self.worktree).context("no temporary folder can be made")?;
-        let index = scratch.folder.path().join("index");
+        let scratch =
+            ScratchFolder::of(&self.worktree).context("no temporary folder can be made")?;
+        let index = scratch.0.join("index");
         self.copy_index(&index)?;
         let set = [("GIT_INDEX_FILE", index.as_os_str()), ("GIT_NO_LAZY_FETCH", OsStr::new("1"))];
         let git = |arguments: &[&str], input: &[u8]| self.run_with(&set, arguments, input);
