@@ -125,7 +125,7 @@ pub enum Input {
 }
 
 /// An answer to a running program. Only [`Input::Dialog`] keeps the input open for one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     /// Text for standard input; may be empty.
     pub text: Vec<u8>,

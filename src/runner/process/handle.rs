@@ -58,10 +58,8 @@ pub enum SupervisorCommand {
     End,
     /// Kill the tree.
     Kill,
-    /// Write this text to the program's standard input.
-    Tell(Vec<u8>),
-    /// Close the program's standard input behind all text.
-    Close,
+    /// Write to the program's standard input.
+    Tell(Told),
 }
 
 /// The supervisor's messages.
@@ -135,11 +133,8 @@ impl SupervisorHandle {
     }
 
     pub fn tell(&mut self, told: Told) {
-        if !told.text.is_empty() {
-            self.ask(&SupervisorCommand::Tell(told.text));
-        }
-        if told.closes {
-            self.ask(&SupervisorCommand::Close);
+        if told != Told::default() {
+            self.ask(&SupervisorCommand::Tell(told));
         }
     }
 
@@ -271,8 +266,7 @@ mod tests {
         for command in [
             SupervisorCommand::End,
             SupervisorCommand::Kill,
-            SupervisorCommand::Tell(b"{}\n\xff".to_vec()),
-            SupervisorCommand::Close,
+            SupervisorCommand::Tell(Told { text: b"{}\n\xff".to_vec(), closes: true }),
         ] {
             assert_eq!(hear::<SupervisorCommand>(&mut &said(&command)[..]).unwrap(), command);
         }
