@@ -80,7 +80,6 @@ impl RunnerReport {
             (false, _) if !unreadable.is_empty() => LoopFormState::Unreadable,
             (false, _) => LoopFormState::Ended,
         };
-        let history = tail(&folder.join("history.jsonl"), SHOWN).unwrap_or_default();
         let began = time_of(&state.started_at).unwrap_or_default();
         let list = list_of(root, change);
         let board = |log: Receipts| {
@@ -99,7 +98,7 @@ impl RunnerReport {
             state,
             running_iteration,
             proofs,
-            iterations: history.iterations,
+            iterations: tail(&folder, SHOWN).unwrap_or_default(),
         })
     }
 

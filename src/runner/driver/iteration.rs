@@ -38,7 +38,7 @@ impl Driver<'_> {
         let began_at = world::now();
         let before = self.tree.begin();
         let next_task = self.tree.tasks.as_mut().and_then(|tasks| tasks.look().next);
-        let list_before = self.tree.tasks.as_ref().map(Tasks::hash).unwrap_or_default();
+        let list_before = self.tree.list_hash();
         let (ledger, elapsed) = (&self.files.state.ledger, self.files.elapsed().as_secs());
         let warned = self.agents.seat().near_usage_limit.then_some(NearLimit::Usage);
         let near_limit = self.plan.options.near_limit(&self.plan.contract, ledger, elapsed, warned);
@@ -148,7 +148,7 @@ impl Driver<'_> {
         near_limit: Option<NearLimit>,
         converges: bool,
     ) -> Result<String> {
-        let context = self.files.context().unwrap_or_else(|error| {
+        let context = state::Context::of(&self.files.folder).read().unwrap_or_else(|error| {
             self.console.screen.warn(&format!("the added context is left out: {error:#}"));
             String::new()
         });
@@ -165,7 +165,7 @@ impl Driver<'_> {
             remarks: &remarks,
             near_limit,
             tasks: self.tree.tasks.as_ref().map(|tasks| tasks.path.as_path()),
-            list: self.tree.tasks.as_ref().and_then(Tasks::looked),
+            list: self.tree.tasks.as_ref().and_then(|tasks| tasks.looked.as_ref()),
             converge: self.plan.options.spec_kit.converge.as_ref().filter(|_| converges),
             resumed: self.resumes().is_some(),
             proof: self.plan.options.settings.proof(),

@@ -97,7 +97,7 @@ impl<'a> Driver<'a> {
             console: Console {
                 screen: Screen::new((&change.id, &change.root), options.shown, options.form),
                 signals,
-                requests: files.requests(),
+                requests: Requests::of(&files.folder),
                 noticed: Cell::default(),
             },
             agents: Agents::new(seats)?,

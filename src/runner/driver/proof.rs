@@ -98,7 +98,7 @@ impl Driver<'_> {
         let all_done = matches!(looked.work, Work::List { done: 1.., open: 0 });
         self.proofs.follow_list(&self.tree);
         let (Some(judge), Some(tasks)) = (&mut self.proofs.judge, &self.tree.tasks) else { return };
-        let Some(file) = tasks.looked() else { return };
+        let Some(file) = &tasks.looked else { return };
         let said = said.unwrap_or_default();
         Self::note_missing(judge, &file.list, looked, said);
         if self.plan.options.settings.proof() == LeastProof::Word {

@@ -158,8 +158,8 @@ impl TickProofs {
 
 /// The commit on which the run, or the run that it continues, began.
 fn commit_at_begin(began_at: WallTime, tree: &WorkTree<'_>, loop_folder: &Path) -> Option<String> {
-    let past = tail(&loop_folder.join("history.jsonl"), usize::MAX).unwrap_or_default();
-    let mut past = past.iterations.into_iter().map(|past| past.iteration);
+    let past = tail(loop_folder, usize::MAX).unwrap_or_default();
+    let mut past = past.into_iter().map(|past| past.iteration);
     let first = past.find(|first| time_of(&first.started).is_some_and(|at| at >= began_at));
     let commit = first.map_or_else(|| tree.head_at_start(), |first| first.head_at_start);
     Some(commit).filter(|commit| !commit.is_empty() && commit != NO_COMMIT)
