@@ -167,7 +167,7 @@ impl Agents {
         log: &mut File,
     ) -> Option<u64> {
         let launch = Launch {
-            program: self.usage.clone()?,
+            program: self.usage.clone()?.into(),
             arguments: ["--since", since, "--format", "json"].map(Into::into).to_vec(),
             ..Launch::default()
         };

@@ -129,7 +129,7 @@ impl Harness for Any {
         ];
         let is_given = self.asks_for("{prompt}") || self.asks_for("{prompt_file}");
         Ok(Launch {
-            program: self.program.clone(),
+            program: self.program.clone().into(),
             arguments: self.arguments.iter().map(|word| filled(word, &values).into()).collect(),
             unset: environment::scrubbed(),
             input: if is_given { Input::Nothing } else { input },

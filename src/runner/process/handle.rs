@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::exec::partner::supervisor_name;
 use crate::exec::pipes::Pipes;
 use crate::exec::{Outputs, Source};
-use crate::runner::harness::{Ending, Input, Launch, Told};
+use crate::runner::harness::{Launch, Told};
 use crate::world::Deadline;
 
 /// Makes this program a supervisor; the agent program never sees it.
@@ -38,14 +38,7 @@ pub struct SupervisorHandle {
 /// A supervisor's order, before any [`SupervisorCommand`]. The folder is no `PathBuf`, since its bytes may be no text.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SupervisorOrder {
-    pub program: OsString,
-    pub arguments: Vec<OsString>,
-    /// Variables to set.
-    pub set: Vec<(String, OsString)>,
-    /// Variables to remove.
-    pub unset: Vec<String>,
-    pub input: Input,
-    pub ending: Ending,
+    pub launch: Launch,
     pub folder: OsString,
     /// Time between asking and killing.
     pub grace: Duration,
@@ -178,14 +171,6 @@ fn hold_much(pipe: &io::PipeReader) {
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn hold_much(_: &io::PipeReader) {}
 
-impl SupervisorOrder {
-    pub fn of(launch: &Launch, folder: &Path, grace: Duration) -> Self {
-        let Launch { program, arguments, set, unset, input, ending, .. } = launch.clone();
-        let (program, folder) = (program.into(), folder.into());
-        Self { program, arguments, set, unset, input, ending, folder, grace }
-    }
-}
-
 pub fn say(other: &mut dyn Write, message: &impl Serialize) -> io::Result<()> {
     let mut bytes = vec![0; 4];
     serde_json::to_writer(&mut bytes, message)?;
@@ -212,10 +197,11 @@ mod tests {
     use std::os::unix::ffi::OsStringExt;
 
     use super::*;
+    use crate::runner::harness::{Ending, Input};
 
     fn order() -> SupervisorOrder {
         let launch = Launch {
-            program: OsString::from_vec(vec![b'/', 0xfe]).into(),
+            program: OsString::from_vec(vec![b'/', 0xfe]),
             arguments: vec!["-p".into(), OsString::from_vec(vec![b'a', 0xff, b'\n'])],
             set: vec![("NAME".into(), "value".into())],
             unset: vec!["CLAUDECODE".into()],
@@ -223,7 +209,8 @@ mod tests {
             ending: Ending::Interrupt,
             ..Launch::default()
         };
-        SupervisorOrder::of(&launch, Path::new("/a folder"), Duration::from_millis(2500))
+        let grace = Duration::from_millis(2500);
+        SupervisorOrder { launch, folder: "/a folder".into(), grace }
     }
 
     fn said(message: &impl Serialize) -> Vec<u8> {
@@ -236,7 +223,7 @@ mod tests {
     fn an_order_arrives_whatever_its_bytes() {
         let order = order();
         assert_eq!(hear::<SupervisorOrder>(&mut &said(&order)[..]).unwrap(), order);
-        assert_eq!(order.arguments[1].len(), 3);
+        assert_eq!(order.launch.arguments[1].len(), 3);
     }
 
     #[test]

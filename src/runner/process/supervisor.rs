@@ -154,17 +154,17 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
 /// The program gets its own process group.
 #[expect(clippy::disallowed_methods, reason = "the supervisor itself starts it")]
 fn start(order: &mut SupervisorOrder) -> io::Result<(Pid, Option<PendingInput>)> {
-    let mut command = std::process::Command::new(&order.program);
-    command.args(&order.arguments).current_dir(&order.folder).process_group(0);
+    let mut command = std::process::Command::new(&order.launch.program);
+    command.args(&order.launch.arguments).current_dir(&order.folder).process_group(0);
     command.env_remove(SUPERVISOR);
-    for name in &order.unset {
+    for name in &order.launch.unset {
         command.env_remove(name);
     }
-    for (name, value) in &order.set {
+    for (name, value) in &order.launch.set {
         command.env(name, value);
     }
-    let stays = matches!(order.input, Input::Dialog(_));
-    let feed = match std::mem::take(&mut order.input) {
+    let stays = matches!(order.launch.input, Input::Dialog(_));
+    let feed = match std::mem::take(&mut order.launch.input) {
         Input::Nothing => {
             command.stdin(Stdio::null());
             None
@@ -230,7 +230,7 @@ impl Supervisor {
     fn ask(&mut self, order: &SupervisorOrder, grace: Duration) -> Deadline {
         self.end_hold();
         self.note_the_tree();
-        let signal = match order.ending {
+        let signal = match order.launch.ending {
             Ending::Terminate => Signal::TERM,
             Ending::Interrupt => Signal::INT,
         };
