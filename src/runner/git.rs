@@ -288,10 +288,6 @@ impl Git {
         marks.into_iter().find(|(name, _)| repository.join(name).exists()).map(|(_, what)| what)
     }
 
-    fn head(&self) -> Option<String> {
-        self.name_printed(&["rev-parse", "--verify", "--quiet", "HEAD"])
-    }
-
     /// A git for another process to run.
     fn launch(&self, arguments: &[&str]) -> Launch {
         let mut all: Vec<OsString> = vec!["-C".into(), self.worktree.clone().into()];

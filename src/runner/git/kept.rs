@@ -73,7 +73,7 @@ impl Git {
         git(&[&add[..], &["-z", "--stdin"]].concat(), &joined(&files))
             .context("`git update-index` failed")?;
         let tree = one_line(&git(&["write-tree", "--missing-ok"], &[])?);
-        let head = self.head();
+        let head = self.commit_named("HEAD");
         if let Some(head) = &head
             && one_line(&git(&["rev-parse", &format!("{head}^{{tree}}")], &[])?) == tree
         {
@@ -108,10 +108,7 @@ impl Git {
 
     /// The name is one of our refs, and exists.
     pub fn has_kept(&self, name: &str) -> bool {
-        name.starts_with(REFS)
-            && self
-                .run(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")], &[])
-                .is_ok()
+        name.starts_with(REFS) && self.commit_named(name).is_some()
     }
 
     /// Files that can be kept, and the others.
