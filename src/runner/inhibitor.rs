@@ -89,7 +89,7 @@ mod unix {
             let Some(companion) = &mut self.companion else { return };
             let deadline = Deadline::after(patience);
             let (words, is_held) = loop {
-                let words = String::from_utf8_lossy(companion.words(Duration::ZERO)).into_owned();
+                let words = String::from_utf8_lossy(companion.words()).into_owned();
                 let is_held = cfg!(target_os = "macos") || words.lines().any(|line| line == HELD);
                 if is_held || companion.has_left() || deadline.is_over() {
                     break (words, is_held);

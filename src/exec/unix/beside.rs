@@ -54,11 +54,8 @@ impl Companion {
         Ok(Some(Self { lifeline: Some(lifeline), said, words: Vec::new(), has_left: false }))
     }
 
-    /// The output so far, at most 4 KiB. Waits for some output or the program's end, at most `patience`.
-    pub fn words(&mut self, patience: Duration) -> &[u8] {
-        if self.words.is_empty() {
-            self.wait(patience);
-        }
+    /// The output so far, at most 4 KiB.
+    pub fn words(&mut self) -> &[u8] {
         self.listen();
         &self.words
     }
