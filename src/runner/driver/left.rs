@@ -12,10 +12,10 @@ use anyhow::{Result, anyhow};
 use super::parts::Driver;
 use super::ticks::TickProofs;
 use super::work_tree::WorkTree;
+use crate::engine::Check;
 use crate::engine::proof::LeastProof;
 use crate::engine::resumed::continued;
 use crate::engine::tasks::Task;
-use crate::engine::{Check, Work};
 use crate::evidence::contents::{Contents, KeptContents};
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::project::{Feature, Project};
@@ -207,9 +207,6 @@ impl Driver<'_> {
         self.totals.ticked += looked.ticked.len();
         entry.tasks_ticked = looked.ticked;
         self.keep_receipts(&entry, began_at, world::now());
-        if let (Work::List { .. }, Some(tasks)) = (looked.work, &self.tree.tasks) {
-            self.totals.open_at_start = tasks.open();
-        }
         // Reopened boxes are no progress of the first iteration.
         self.files.state.ledger.fingerprint = Some(self.tree.fingerprint());
     }
