@@ -22,8 +22,8 @@ pub enum ProcessLife {
 impl ProcessLife {
     #[cfg(target_os = "linux")]
     pub fn of(id: u32) -> Self {
-        match i32::try_from(id).ok().and_then(tree::process_and_start) {
-            Some((process, start)) if !process.dead => Self::Lives { start },
+        match i32::try_from(id).ok().and_then(tree::process) {
+            Some(process) if !process.dead => Self::Lives { start: process.start },
             None if processes::is_alive(id) => Self::Hidden,
             _ => Self::Gone,
         }

@@ -24,6 +24,7 @@ pub(crate) use windows::*;
 /// How often a running program is looked at and the interrupt asked.
 const LOOK: Duration = Duration::from_millis(20);
 /// Time between asking a program to end and killing it.
+#[cfg(unix)]
 const GRACE: Duration = Duration::from_secs(2);
 /// The limit of a program that nobody waits for.
 pub const LIMIT_ALONE: Duration = Duration::from_secs(5);
@@ -98,8 +99,6 @@ pub struct Program {
     command: Command,
     input: Vec<u8>,
     limit: Option<Duration>,
-    #[cfg_attr(windows, expect(dead_code, reason = "no program can be asked to end there"))]
-    grace: Duration,
     #[cfg_attr(windows, expect(dead_code, reason = "the system ends what is in a job"))]
     kept: bool,
 }
@@ -107,15 +106,11 @@ pub struct Program {
 impl Program {
     /// Standard input is empty.
     pub fn new(command: Command, limit: Duration) -> Self {
-        Self { command, input: Vec::new(), limit: Some(limit), grace: GRACE, kept: false }
+        Self { command, input: Vec::new(), limit: Some(limit), kept: false }
     }
 
     pub fn input(self, input: &[u8]) -> Self {
         Self { input: input.to_vec(), ..self }
-    }
-
-    pub fn grace(self, grace: Duration) -> Self {
-        Self { grace, ..self }
     }
 
     /// Runs the program under a supervisor: a second process of this program, which ends it when this process is

@@ -81,7 +81,7 @@ fn interrupted_program_may_speak() {
 fn deaf_program_dies_with_children() {
     let script = "trap '' TERM; sleep 3600 & echo $!; while :; do sleep 1; done";
     let program = Program::new(shell(script), Duration::from_millis(300));
-    let ran = program.grace(Duration::from_millis(10)).run(100, &mut || false).unwrap();
+    let ran = program.run(100, &mut || false).unwrap();
     assert_eq!(ran.end, ProgramEnd::OverTime);
     assert!(is_gone(&ran.output));
 }

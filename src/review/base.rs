@@ -6,12 +6,9 @@ use crate::engine::CheckResult;
 use crate::evidence::commits::{LogPlace, head_at};
 use crate::feature::project::{Feature, Project, printable};
 use crate::runner::git::{Git, NO_COMMIT};
-use crate::runner::state::{Past, read_state, state_folder, tail, time_of};
+use crate::runner::state::{of_run, read_state, state_folder, time_of};
 use crate::store::loops::Loops;
 use crate::world::WallTime;
-
-/// Iterations among which a run's first one is searched.
-const ITERATIONS: usize = 10_000;
 
 /// Where the work began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,10 +47,8 @@ fn in_session(project: &Project, feature: &Feature) -> Option<KnownLoop> {
 fn of_runner(project: &Project, feature: &Feature) -> Option<KnownLoop> {
     let folder = state_folder(&project.root, &feature.name);
     let (state, running) = read_state(&folder).ok()??;
-    let past = tail(&folder.join("history.jsonl"), ITERATIONS).ok()?.iterations;
-    let own: Vec<Past> =
-        past.into_iter().filter(|past| past.run_started_at == state.started_at).collect();
-    let mut all = own.iter().map(|past| &past.iteration).chain(running.iter());
+    let own = of_run(&folder, &state.started_at);
+    let mut all = own.iter().chain(&running);
     let head = all.clone().next().map(|one| one.head_at_start.clone()).unwrap_or_default();
     let checks = all.rfind(|one| !one.checks.is_empty()).map(|one| one.checks.clone());
     let armed_at = time_of(&state.started_at).unwrap_or_default();

@@ -76,7 +76,7 @@ pub fn run_check(
         return result(check, ran.map(|ran| (ran.status(), ran.printed)), limit);
     };
     let launch = Launch {
-        program: supervisor.to_owned(),
+        program: supervisor.into(),
         arguments: call.arguments.iter().map(Into::into).collect(),
         set: vec![(PASSED.to_owned(), call.passed.clone().into())],
         ..Launch::default()

@@ -12,7 +12,6 @@ mod unread;
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
@@ -20,6 +19,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
+use self::scratch::ScratchFolder;
 use super::capture::Captured;
 use super::harness::Launch;
 use crate::evidence::commits::repository_of;
@@ -265,31 +265,14 @@ impl Git {
         run: &mut dyn FnMut(Launch) -> Result<Captured>,
     ) -> Result<Captured> {
         self.refuse_new_programs(true)?;
-        let mut list = self.scratch()?;
-        list.write_all(&joined(files))?;
+        let scratch = ScratchFolder::of(&self.worktree)?;
+        let list = scratch.0.join("files");
+        std::fs::write(&list, joined(files))?;
         let mut option = OsString::from("--pathspec-from-file=");
-        option.push(list.path());
+        option.push(list);
         let mut launch = self.launch(&[&["--literal-pathspecs"], arguments].concat());
         launch.arguments.extend([option, "--pathspec-file-nul".into()]);
         run(launch)
-    }
-
-    /// In git's own folder, which a commit has to write anyway; the folder for all programs may be read-only, as in a
-    /// container.
-    fn scratch(&self) -> io::Result<tempfile::NamedTempFile> {
-        match repository_of(&self.worktree) {
-            Some(repository) => {
-                let file =
-                    tempfile::NamedTempFile::with_prefix_in(scratch::beginning(), repository)?;
-                scratch::hold(file.as_file());
-                Ok(file)
-            }
-            None => tempfile::NamedTempFile::new(),
-        }
-    }
-
-    pub fn remove_leftovers(&self) {
-        scratch::remove_leftovers(&self.worktree);
     }
 
     /// An operation in progress, such as a rebase; a commit would become a part of it.
@@ -303,10 +286,6 @@ impl Git {
             ("REVERT_HEAD", "a revert"),
         ];
         marks.into_iter().find(|(name, _)| repository.join(name).exists()).map(|(_, what)| what)
-    }
-
-    fn head(&self) -> Option<String> {
-        self.name_printed(&["rev-parse", "--verify", "--quiet", "HEAD"])
     }
 
     /// A git for another process to run.

@@ -44,9 +44,8 @@ mod unix {
                 return Self::new(None, Some(format!("there is no `{PROGRAM}`")));
             };
             let process = std::process::id().to_string();
-            // The inhibitor starts the shell only once the machine is kept awake, and the shell waits for this process
-            // to go.
-            let waits = format!("echo {HELD}; read -r _");
+            // The inhibitor starts the shell only once the machine is kept awake. The supervisor ends both.
+            let waits = format!("echo {HELD}; while sleep 3600; do :; done");
             let linux = [
                 "--what=idle:sleep".as_ref(),
                 "--mode=block".as_ref(),
@@ -90,7 +89,7 @@ mod unix {
             let Some(companion) = &mut self.companion else { return };
             let deadline = Deadline::after(patience);
             let (words, is_held) = loop {
-                let words = String::from_utf8_lossy(companion.words(Duration::ZERO)).into_owned();
+                let words = String::from_utf8_lossy(companion.words()).into_owned();
                 let is_held = cfg!(target_os = "macos") || words.lines().any(|line| line == HELD);
                 if is_held || companion.has_left() || deadline.is_over() {
                     break (words, is_held);

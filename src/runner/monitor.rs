@@ -48,13 +48,22 @@ impl OpenCalls {
 }
 
 pub struct RunMonitor<'a> {
-    reader: &'a mut dyn OutputReader,
-    console: &'a Console<'a>,
-    live: &'a LiveLine,
-    grace: Duration,
-    clock: Stopwatch,
+    pub reader: &'a mut dyn OutputReader,
+    pub console: &'a Console<'a>,
+    pub live: &'a LiveLine,
+    /// Time between asking and killing.
+    pub grace: Duration,
+    /// Since the beginning of the run.
+    pub clock: Stopwatch,
     /// Notes a standstill of this program.
-    note: &'a mut dyn FnMut(Duration),
+    pub note: &'a mut dyn FnMut(Duration),
+    pub allowance: Allowance<'a>,
+    pub seen: RunSeen,
+}
+
+/// The run so far.
+#[derive(Debug, Default)]
+pub struct RunSeen {
     /// When the live line was drawn.
     drawn: Duration,
     /// The request that ended the run.
@@ -62,50 +71,24 @@ pub struct RunMonitor<'a> {
     /// Tool calls so far.
     calls: u64,
     open: OpenCalls,
-    pub allowance: Allowance<'a>,
     /// The result is there: the tokens are spent, so no budget cuts the run.
     finished: bool,
 }
 
-impl<'a> RunMonitor<'a> {
-    /// `clock` began with the run, `grace` is the time between asking and killing, and `note` records a standstill.
-    pub fn new(
-        reader: &'a mut dyn OutputReader,
-        console: &'a Console<'a>,
-        live: &'a LiveLine,
-        grace: Duration,
-        (clock, note): (Stopwatch, &'a mut dyn FnMut(Duration)),
-        allowance: Allowance<'a>,
-    ) -> Self {
-        Self {
-            reader,
-            console,
-            live,
-            grace,
-            clock,
-            note,
-            drawn: Duration::ZERO,
-            end_request: None,
-            calls: 0,
-            open: OpenCalls::default(),
-            allowance,
-            finished: false,
-        }
-    }
-
+impl RunMonitor<'_> {
     fn draw(&self, elapsed: Duration) {
         let Some(room) = self.console.screen.room() else { return };
         let so_far = self.reader.so_far();
-        let (tokens, calls) = (self.allowance.used(so_far).total(), self.calls);
+        let (tokens, calls) = (self.allowance.used(so_far).total(), self.seen.calls);
         let now = LiveMoment { elapsed, calls, tokens, cost: self.allowance.cost(so_far) };
-        let ending = if self.end_request.is_some() { "ending · " } else { "" };
+        let ending = if self.seen.end_request.is_some() { "ending · " } else { "" };
         let words = self.live.words(&now, room.saturating_sub(ending.len()));
         self.console.screen.live(&format!("{ending}{words}"));
     }
 
     /// The newest open tool call with its input.
     pub fn open_call(&self) -> Option<&str> {
-        self.open.open.last_key_value().map(|(_, words)| words.as_str())
+        self.seen.open.open.last_key_value().map(|(_, words)| words.as_str())
     }
 }
 
@@ -113,7 +96,8 @@ impl Watcher for RunMonitor<'_> {
     fn line(&mut self, stream: Stream, line: &[u8]) -> Control {
         self.console.screen.raw(line);
         let mut watch = Control::GoOn;
-        let (screen, calls, open) = (&self.console.screen, &mut self.calls, &mut self.open);
+        let (screen, calls, open) =
+            (&self.console.screen, &mut self.seen.calls, &mut self.seen.open);
         self.reader.line(stream, line, &mut |event| {
             watch = watch.then(Control::of(&event));
             open.take(&event, *calls);
@@ -121,11 +105,11 @@ impl Watcher for RunMonitor<'_> {
             screen.heard(&event);
         });
         match watch {
-            Control::Finished => self.finished = true,
-            Control::AtWork => self.finished = false,
+            Control::Finished => self.seen.finished = true,
+            Control::AtWork => self.seen.finished = false,
             _ => {}
         }
-        if !self.finished && self.allowance.is_passed_after_line(self.reader.so_far()) {
+        if !self.seen.finished && self.allowance.is_passed_after_line(self.reader.so_far()) {
             watch = watch.then(Control::End);
         }
         watch
@@ -136,36 +120,36 @@ impl Watcher for RunMonitor<'_> {
     }
 
     fn cancels(&mut self) -> Vec<u8> {
-        self.open.is_asked_to_end = true;
+        self.seen.open.is_asked_to_end = true;
         self.reader.cancels()
     }
 
     fn is_thinking(&self) -> bool {
-        self.reader.shows_calls() && self.open.open.is_empty()
+        self.reader.shows_calls() && self.seen.open.open.is_empty()
     }
 
     fn moment(&mut self) -> Control {
         if let Some(new) = self.console.stood_still() {
             (self.note)(new);
         }
-        self.end_request = self.end_request.or_else(|| self.console.end_request());
-        let by_stop = self.end_request == Some(EndRequest::Stop);
+        self.seen.end_request = self.seen.end_request.or_else(|| self.console.end_request());
+        let by_stop = self.seen.end_request == Some(EndRequest::Stop);
         let signals = self.console.signals;
         if signals.hurry() || by_stop && signals.asked().is_some() {
             return Control::Kill;
         }
-        if self.end_request.is_some() {
+        if self.seen.end_request.is_some() {
             let (grace, again) = (time_in_words(self.grace), if by_stop { "" } else { " again" });
             self.console.screen.ending(&format!(
                 "ralph: ending the agent, it has {grace}; Ctrl-C{again} kills it at once"
             ));
         }
         let elapsed = self.clock.elapsed();
-        if elapsed >= self.drawn + DRAW {
-            self.drawn = elapsed;
+        if elapsed >= self.seen.drawn + DRAW {
+            self.seen.drawn = elapsed;
             self.draw(elapsed);
         }
-        let is_passed = !self.finished && self.allowance.is_passed_now(self.reader.so_far());
-        if self.end_request.is_some() || is_passed { Control::End } else { Control::GoOn }
+        let is_passed = !self.seen.finished && self.allowance.is_passed_now(self.reader.so_far());
+        if self.seen.end_request.is_some() || is_passed { Control::End } else { Control::GoOn }
     }
 }

@@ -80,12 +80,14 @@ impl RunnerReport {
             (false, _) if !unreadable.is_empty() => LoopFormState::Unreadable,
             (false, _) => LoopFormState::Ended,
         };
-        let history = tail(&folder.join("history.jsonl"), SHOWN).unwrap_or_default();
         let began = time_of(&state.started_at).unwrap_or_default();
         let list = list_of(root, change);
-        let receipts = Receipts::named(root, change);
-        let proofs =
-            receipts.map(|log| log.scoreboard(began, list.as_ref(), None)).unwrap_or_default();
+        let board = |log: Receipts| {
+            let run = log.of_run().run().ok().flatten();
+            let then = run.map(|run| TaskList::parse(&run.list));
+            log.scoreboard(began, list.as_ref(), then.as_ref())
+        };
+        let proofs = Receipts::named(root, change).map(board).unwrap_or_default();
         Ok(Self {
             change_id: change.to_owned(),
             folder: folder.display().to_string(),
@@ -96,7 +98,7 @@ impl RunnerReport {
             state,
             running_iteration,
             proofs,
-            iterations: history.iterations,
+            iterations: tail(&folder, SHOWN).unwrap_or_default(),
         })
     }
 

@@ -41,8 +41,6 @@ pub struct Screen {
     is_ending: Cell<bool>,
     /// The agent's last words or trouble on the screen.
     heard_last: RefCell<String>,
-    /// The agent's last words, unless trouble came after them.
-    said_last: RefCell<String>,
 }
 
 impl Screen {
@@ -67,7 +65,6 @@ impl Screen {
             title: RefCell::default(),
             is_ending: Cell::new(false),
             heard_last: RefCell::default(),
-            said_last: RefCell::default(),
         };
         screen.title_bytes(KEEP_TITLE);
         screen
@@ -118,7 +115,6 @@ impl Screen {
             (AgentEvent::Returned { .. } | AgentEvent::Finished, _) | (_, Shown::Quiet) => {}
             (AgentEvent::Said(words), _) => {
                 self.heard_last.replace(words.trim().to_owned());
-                self.said_last.replace(words.clone());
                 for line in words.lines().filter(|line| !line.trim().is_empty()) {
                     self.print(&format!("  {}", shortened(line)));
                 }
@@ -129,9 +125,7 @@ impl Screen {
             }
             (AgentEvent::Trouble(words), _) => {
                 // Some programs report trouble as the agent's words, too.
-                let said = self.said_last.take();
-                self.heard_last.replace(words.trim().to_owned());
-                if said.trim() != words.trim() {
+                if self.heard_last.replace(words.trim().to_owned()) != words.trim() {
                     self.print(&format!("  ! {}", shortened(words)));
                 }
             }
@@ -141,7 +135,6 @@ impl Screen {
     /// Forgets what was heard, for another iteration.
     pub fn begin(&self) {
         self.heard_last.take();
-        self.said_last.take();
     }
 
     /// The agent's last words on the screen were these.

@@ -15,8 +15,8 @@ use super::harness::{
 };
 use super::process::LineSplitter;
 use super::state::{
-    Iteration, LoopState, Past, compact, find_state_folder, holder, prompt_beside, read_state,
-    tail, time_of,
+    HISTORY, Iteration, LoopState, Past, compact, find_state_folder, holder, prompt_beside,
+    read_state, tail, time_of,
 };
 use crate::feature::project::printable;
 use crate::forms::iteration::IterationForm;
@@ -96,15 +96,14 @@ impl Story {
         let Some(folder) = folder else {
             bail!("no loop has run on the change `{}` yet", printable(change))
         };
-        let history = folder.join("history.jsonl");
-        let all = tail(&history, usize::MAX);
-        let mut all = all.map_err(|why| {
-            anyhow!("`{}` cannot be read: {why}\nmake it readable", history.display())
+        let mut all = tail(&folder, usize::MAX).map_err(|why| {
+            let path = folder.join(HISTORY);
+            anyhow!("`{}` cannot be read: {why}\nmake it readable", path.display())
         })?;
         let is_alive = matches!(holder(&folder), Ok(Some(_)));
         let (state, running) = read_state(&folder).ok().flatten().unwrap_or_default();
-        all.iterations.extend(running.map(|iteration| not_over(iteration, &state, is_alive)));
-        let past = which.of(&all.iterations, change)?;
+        all.extend(running.map(|iteration| not_over(iteration, &state, is_alive)));
+        let past = which.of(&all, change)?;
         let harness = match past.iteration.harness.as_str() {
             // An older version did not write the program down.
             "" => state.harness,

@@ -26,9 +26,10 @@ pub struct Tasks {
     optional: bool,
     /// The tasks at the last look, a line each.
     then: String,
-    hash: u64,
+    /// A hash of the list at the last look.
+    pub hash: u64,
     /// The list at the last look; `None` if unreadable.
-    looked: Option<TaskFile>,
+    pub looked: Option<TaskFile>,
     /// `then` has the tasks of `looked`.
     is_compared: bool,
 }
@@ -80,11 +81,6 @@ impl Tasks {
     fn new(path: PathBuf, id: &str, optional: bool) -> Self {
         let (id, then) = (id.to_owned(), String::new());
         Self { path, id, optional, then, hash: 0, looked: None, is_compared: false }
-    }
-
-    /// The list at the last look; `None` if unreadable.
-    pub fn looked(&self) -> Option<&TaskFile> {
-        self.looked.as_ref()
     }
 
     /// Ids of tasks that count as open.
@@ -170,11 +166,6 @@ impl Tasks {
         names.sort();
         // The latest date comes last.
         names.pop().map(|name| archive.join(name)).filter(|folder| is_in_place(folder))
-    }
-
-    /// A hash of the list at the last look.
-    pub fn hash(&self) -> u64 {
-        self.hash
     }
 }
 

@@ -22,6 +22,7 @@ use crate::runner::options::{Form, HarnessChoice, Layers, Options, time_in_words
 use crate::runner::prompt::{self, Material, prompt};
 use crate::runner::state::state_folder;
 use crate::runner::target::Change;
+use crate::session::messages::shortfall::hooks_in_words;
 use crate::settings::Made;
 use crate::text;
 
@@ -51,7 +52,7 @@ fn plan(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<P
         checks: options.checks.iter().map(Into::into).collect(),
         notify: words(&options.settings.notify()),
         converge: options.spec_kit.converge.as_ref().map(|command| command.file.clone()),
-        hooks: words(&options.spec_kit.hooks_in_words()),
+        hooks: words(&hooks_in_words(&options.spec_kit.hooks)),
         open_checklists: options.spec_kit.open_checklists.clone(),
         limits: limits(options),
         checks_of_every_loop: (layers.of_every_loop.checks.len() as u64).into(),

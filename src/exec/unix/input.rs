@@ -40,23 +40,18 @@ impl PendingInput {
         Some(self)
     }
 
-    /// No more comes.
-    pub fn close(mut self) -> Option<Self> {
-        self.stays = false;
-        self.go_on()
-    }
-
     pub fn is_waiting(&self) -> bool {
         self.written < self.bytes.len()
     }
 
-    /// `None` where the program has stopped reading.
-    pub fn add(mut self, bytes: &[u8]) -> Option<Self> {
+    /// `None` where the program has stopped reading. More may come if the input `stays`.
+    pub fn add(mut self, bytes: &[u8], stays: bool) -> Option<Self> {
         let waiting = self.bytes.len() - self.written;
         if waiting + bytes.len() > MOST_WAITING {
             return None;
         }
         self.bytes.extend_from_slice(bytes);
+        self.stays = stays;
         self.go_on()
     }
 }

@@ -4,7 +4,6 @@ use std::io::{self, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::Duration;
 
 use rustix::process::Pid;
 
@@ -12,7 +11,7 @@ use super::family::Family;
 use super::pipes::{Pipes, Writers};
 use super::supervisor::{self, ALONE};
 use crate::exec::find::resolved;
-use crate::exec::{LOOK, Outputs, Program, ProgramEnd, Source};
+use crate::exec::{GRACE, LOOK, Outputs, Program, ProgramEnd, Source};
 use crate::world::{self, Deadline};
 
 impl Program {
@@ -25,11 +24,11 @@ impl Program {
         self.command = resolved(self.command)?;
         let (mut pipes, writers) = Pipes::of(outputs)?;
         let (child, family, lifeline) = self.start(&mut pipes, writers)?;
-        let (limit, grace) = (self.limit.map(Deadline::after), self.grace);
+        let limit = self.limit.map(Deadline::after);
         // The command holds the pipes' writing ends.
         drop(self.command);
         let mut run = RunningProgram { child, family, lifeline, pipes };
-        let end = run.until_over(limit, grace, interrupt, take);
+        let end = run.until_over(limit, interrupt, take);
         run.family.end();
         run.pipes.take_the_rest(take);
         end
@@ -104,7 +103,6 @@ impl RunningProgram {
     fn until_over(
         &mut self,
         limit: Option<Deadline>,
-        grace: Duration,
         interrupt: &mut dyn FnMut() -> bool,
         take: &mut dyn FnMut(Source, &[u8]),
     ) -> io::Result<ProgramEnd> {
@@ -138,10 +136,10 @@ impl RunningProgram {
             let until = if let Some(lifeline) = self.lifeline.take() {
                 // The supervisor needs its own grace and some rounds of killing.
                 drop(lifeline);
-                grace * 2
+                GRACE * 2
             } else {
                 self.family.ask();
-                grace
+                GRACE
             };
             ended = Some((end, Deadline::after(until)));
         }

@@ -11,6 +11,8 @@ use crate::exec::find::with_all_of;
 
 /// Makes this program a supervisor of the program that follows.
 pub const SUPERVISE: &str = "supervise-the-following";
+/// The same for a program that runs for hours.
+pub const KEEP: &str = "keep-beside-the-following";
 /// Makes this program a supervisor that nobody holds, and that ends the program at a limit.
 pub const ALONE: &str = "supervise-for-a-while-the-following";
 /// A supervisor's name in the system's list of processes.

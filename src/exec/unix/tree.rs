@@ -20,6 +20,8 @@ pub struct Process {
     pub dead: bool,
     /// Stopped as by SIGSTOP.
     pub stopped: bool,
+    /// The time of its start by the system's count; 0 where the list does not tell.
+    pub start: u64,
 }
 
 /// The living below `root`, in `group` or `seen` before, with their descendants, but without `root`.
@@ -109,17 +111,6 @@ pub fn is_stopped(id: i32) -> bool {
     printed_by_ps(&["-o", "stat=", "-p", &id.to_string()]).trim_start().starts_with(STOPPED)
 }
 
-/// A process and the start time by the system's count.
-#[cfg(target_os = "linux")]
-pub fn process_and_start(id: i32) -> Option<(Process, u64)> {
-    let listed = of_system(id, "stat")?;
-    let end = listed.iter().rposition(|byte| *byte == b')')?;
-    // Field 22; the name ends before field 3.
-    let mut fields = listed[end + 1..].split(|byte| *byte == b' ').filter(|part| !part.is_empty());
-    let start = std::str::from_utf8(fields.nth(19)?).ok()?;
-    Some((of_stat(id, &listed)?, start.parse().ok()?))
-}
-
 /// The command line, with blanks between the arguments.
 #[cfg(target_os = "linux")]
 pub fn name(id: i32) -> Option<String> {
@@ -173,8 +164,9 @@ fn of_stat(id: i32, stat: &[u8]) -> Option<Process> {
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
+    let start = fields.nth(16).and_then(|start| start.parse().ok()).unwrap_or_default();
     let dead = matches!(state, "Z" | "X");
-    Some(Process { id, parent, group, dead, stopped: state.starts_with(STOPPED) })
+    Some(Process { id, parent, group, dead, stopped: state.starts_with(STOPPED), start })
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -207,7 +199,7 @@ fn of_ps(text: &str) -> Vec<Process> {
         let group = fields.next()?.parse().ok()?;
         let state = fields.next()?;
         let (dead, stopped) = (state.starts_with('Z'), state.starts_with(STOPPED));
-        Some(Process { id, parent, group, dead, stopped })
+        Some(Process { id, parent, group, dead, stopped, start: 0 })
     };
     text.lines().filter_map(line).collect()
 }
@@ -217,7 +209,7 @@ mod tests {
     use super::*;
 
     fn process(id: i32, parent: i32, group: i32) -> Process {
-        Process { id, parent, group, dead: false, stopped: false }
+        Process { id, parent, group, dead: false, stopped: false, start: 0 }
     }
 
     fn members_of_10(all: &[Process], group: Option<i32>, seen: &[i32]) -> Vec<i32> {

@@ -37,7 +37,7 @@ impl Program {
 
     /// A program without a limit.
     pub(crate) fn unlimited(command: Command, input: Vec<u8>) -> Self {
-        Self { command, input, limit: None, grace: Duration::ZERO, kept: false }
+        Self { command, input, limit: None, kept: false }
     }
 
     /// Hands on the output piece by piece. Also returns the descendants that had to be ended.

@@ -13,7 +13,7 @@ use crate::runner::capture::{TAIL, capture};
 use crate::runner::console::{Console, EndRequest};
 use crate::runner::harness::{AgentOrder, AgentReport, Harness, Launch, RunOutcome, TokenUsage};
 use crate::runner::live_line::LiveLine;
-use crate::runner::monitor::RunMonitor;
+use crate::runner::monitor::{RunMonitor, RunSeen};
 use crate::runner::prices::{Allowance, BudgetsLeft};
 use crate::runner::process::{self, Cut, ProcessLimits, ProcessOutcome};
 use crate::runner::tokens::{self, Counter};
@@ -137,13 +137,20 @@ impl Agents {
         launch.set.push((world::RUNNER.to_owned(), std::process::id().to_string().into()));
         let mut reader = harness.reader(order);
         let clock = Stopwatch::start();
-        let allowance = Allowance::new(left, harness, world::now());
-        let mut monitor =
-            RunMonitor::new(reader.as_mut(), console, live, limits.grace, (clock, note), allowance);
+        let mut monitor = RunMonitor {
+            reader: reader.as_mut(),
+            console,
+            live,
+            grace: limits.grace,
+            clock,
+            note,
+            allowance: Allowance::new(left, harness, world::now()),
+            seen: RunSeen::default(),
+        };
         let ended =
             process::run(&self.supervisor, &launch, order.folder, limits, log, &mut monitor)
                 .with_context(|| format!("cannot start `{}`", launch.program.display()))?;
-        let (end_request, passed_at) = (monitor.end_request, monitor.allowance.passed_at);
+        let (end_request, passed_at) = (monitor.seen.end_request, monitor.allowance.passed_at);
         let is_late = matches!(ended.cut, Some(Cut::Wall | Cut::Silence));
         let hung_call = monitor.open_call().filter(|_| is_late).map(str::to_owned);
         let mut report = reader.report(&ended.left);
@@ -160,7 +167,7 @@ impl Agents {
         log: &mut File,
     ) -> Option<u64> {
         let launch = Launch {
-            program: self.usage.clone()?,
+            program: self.usage.clone()?.into(),
             arguments: ["--since", since, "--format", "json"].map(Into::into).to_vec(),
             ..Launch::default()
         };

@@ -13,7 +13,7 @@ use crate::feature::lists::others_in_words;
 use crate::judge::promised::BY_WORD;
 use crate::runner::messages::some_of;
 use crate::runner::screen::counted;
-use crate::session::messages::shortfall::{NOT_COMPARED, NOT_CONVERGED};
+use crate::session::messages::shortfall::{NOT_COMPARED, NOT_CONVERGED, hooks_in_words};
 use crate::system::files::real_path;
 use crate::system::names;
 use crate::text::{counted_as, title};
@@ -34,7 +34,7 @@ impl Driver<'_> {
             list.and_then(|list| self.only_boxes(list)),
             self.unchanged(),
             self.tree.looked_list().and_then(|list| self.vanished(list)),
-            tasks.and_then(|tasks| tasks.looked()?.list.uncounted()),
+            tasks.and_then(|tasks| tasks.looked.as_ref()?.list.uncounted()),
             self.tree.work_elsewhere(),
             self.tree.not_committed(),
             is_done.then(|| self.unseen_hooks()).flatten(),
@@ -88,7 +88,7 @@ impl Driver<'_> {
 
     /// Nobody tells a runner which commands an agent carried out.
     fn unseen_hooks(&self) -> Option<String> {
-        let hooks = self.plan.options.spec_kit.hooks_in_words();
+        let hooks = hooks_in_words(&self.plan.options.spec_kit.hooks);
         (!hooks.is_empty()).then(|| {
             format!("whether the extension hooks of spec-kit ran cannot be seen from here: {hooks}")
         })

@@ -145,9 +145,9 @@ impl Driver<'_> {
         }
         let (change, state) = (&self.plan.change, &self.files.state);
         let next = self.what_next(reason);
-        let status = exit::status(reason).word();
+        let head = EndName::of(reason).in_words();
         let iterations = counted(state.current_iteration.into(), "iteration");
-        let words = format!("{status}: {} · {} · {iterations} {next}", change.id, state.words);
+        let words = format!("{head}: {} · {} · {iterations} {next}", change.id, state.words);
         let notice = PersonNotice::of(&change.id, reason.name(), words.trim_end());
         if let Some(why) = tell(command, &notice, &change.root, NOTICE_LIMIT) {
             self.console.screen.warn(&format!("the notice failed: {why}"));

@@ -17,11 +17,11 @@ use crate::runner::harness::{AgentOrder, AgentReport, RunOutcome};
 use crate::runner::live_line::LiveLine;
 use crate::runner::messages;
 use crate::runner::prices::BudgetsLeft;
-use crate::runner::process::{self, Cut, ProcessLimits};
+use crate::runner::process::{Cut, ProcessLimits};
 use crate::runner::prompt::{self, Material};
 use crate::runner::report::form;
 use crate::runner::screen::{grouped, lasted};
-use crate::runner::state::{Iteration, LoopStatus, iso};
+use crate::runner::state::{self, Iteration, LoopStatus, iso};
 use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::runner::tokens::{TokenCount, WtUsage};
 use crate::store::journal::Entry;
@@ -38,7 +38,7 @@ impl Driver<'_> {
         let began_at = world::now();
         let before = self.tree.begin();
         let next_task = self.tree.tasks.as_mut().and_then(|tasks| tasks.look().next);
-        let list_before = self.tree.tasks.as_ref().map(Tasks::hash).unwrap_or_default();
+        let list_before = self.tree.list_hash();
         let (ledger, elapsed) = (&self.files.state.ledger, self.files.elapsed().as_secs());
         let warned = self.agents.seat().near_usage_limit.then_some(NearLimit::Usage);
         let near_limit = self.plan.options.near_limit(&self.plan.contract, ledger, elapsed, warned);
@@ -139,7 +139,6 @@ impl Driver<'_> {
             self.keep_prompt(entry, &text);
             ran = self.try_agent(&text, &live, log)?;
         }
-        self.finish_log(&mut ran, entry, log);
         Ok((used_before, ran))
     }
 
@@ -149,7 +148,7 @@ impl Driver<'_> {
         near_limit: Option<NearLimit>,
         converges: bool,
     ) -> Result<String> {
-        let context = self.files.context().unwrap_or_else(|error| {
+        let context = state::Context::of(&self.files.folder).read().unwrap_or_else(|error| {
             self.console.screen.warn(&format!("the added context is left out: {error:#}"));
             String::new()
         });
@@ -166,7 +165,7 @@ impl Driver<'_> {
             remarks: &remarks,
             near_limit,
             tasks: self.tree.tasks.as_ref().map(|tasks| tasks.path.as_path()),
-            list: self.tree.tasks.as_ref().and_then(Tasks::looked),
+            list: self.tree.tasks.as_ref().and_then(|tasks| tasks.looked.as_ref()),
             converge: self.plan.options.spec_kit.converge.as_ref().filter(|_| converges),
             resumed: self.resumes().is_some(),
             proof: self.plan.options.settings.proof(),
@@ -195,21 +194,6 @@ impl Driver<'_> {
         match self.run_agent(prompt, live, log) {
             Err(error) if self.files.fills_disk(&error) => Err(error),
             ran => Ok(ran.unwrap_or_else(|error| AgentRun::not_started(&error))),
-        }
-    }
-
-    /// Writes the part of the log for which the disk had no room during the run.
-    fn finish_log(&mut self, ran: &mut AgentRun, entry: &Iteration, log: &mut File) {
-        let mut rest = std::mem::take(&mut ran.ended.log_rest);
-        let path = self.files.folder.join(&entry.log);
-        let finished = process::write_some(log, &mut rest)
-            .with_context(|| format!("`{}` cannot be written", path.display()));
-        if let Err(error) = finished {
-            // The room that is kept free for the end is not used here.
-            self.files.fills_disk(&error);
-            let words =
-                format!("{} bytes at its end are missing: {error:#}", grouped(rest.len() as u64));
-            ran.ended.log_trouble.get_or_insert(words);
         }
     }
 

@@ -24,7 +24,7 @@ use crate::runner::harness::{AgentReport, RunOutcome, is_passing};
 use crate::runner::messages::in_short;
 use crate::runner::screen::lasted;
 use crate::runner::state::Iteration;
-use crate::runner::task_list::{TaskListUpdate, Tasks};
+use crate::runner::task_list::TaskListUpdate;
 use crate::runner::tokens::TokenCount;
 use crate::session::messages::shortfall::of_check;
 use crate::session::stop::LAST_WORDS;
@@ -132,7 +132,7 @@ impl Driver<'_> {
             answered: is_answered(report),
             commits,
             tokens: counted.tokens,
-            list: self.tree.tasks.as_ref().map(Tasks::hash).unwrap_or_default(),
+            list: self.tree.list_hash(),
             fingerprint: self.tree.fingerprint(),
             elapsed_seconds: self.files.elapsed().as_secs(),
             last_words: crate::text::title(said, LAST_WORDS),
@@ -277,7 +277,7 @@ impl Driver<'_> {
         let event = RunnerEvent::Check { run: check.run.clone() };
         self.console.screen.report(event, &format!("  {words}"));
         // A command is written for the project, which may lie below the top of the work tree.
-        let folder = &self.tree.project_folder();
+        let folder = &self.plan.change.root;
         let (clock, console, files) = (Stopwatch::start(), &self.console, &mut self.files);
         let mut interrupted = || {
             if let Some(new) = console.stood_still() {

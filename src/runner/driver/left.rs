@@ -12,10 +12,10 @@ use anyhow::{Result, anyhow};
 use super::parts::Driver;
 use super::ticks::TickProofs;
 use super::work_tree::WorkTree;
+use crate::engine::Check;
 use crate::engine::proof::LeastProof;
 use crate::engine::resumed::continued;
 use crate::engine::tasks::Task;
-use crate::engine::{Check, Work};
 use crate::evidence::contents::{Contents, KeptContents};
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::project::{Feature, Project};
@@ -207,9 +207,6 @@ impl Driver<'_> {
         self.totals.ticked += looked.ticked.len();
         entry.tasks_ticked = looked.ticked;
         self.keep_receipts(&entry, began_at, world::now());
-        if let (Work::List { .. }, Some(tasks)) = (looked.work, &self.tree.tasks) {
-            self.totals.open_at_start = tasks.open();
-        }
         // Reopened boxes are no progress of the first iteration.
         self.files.state.ledger.fingerprint = Some(self.tree.fingerprint());
     }
@@ -313,6 +310,7 @@ pub(super) fn pin<'a>(
     change: &'a Change,
     options: &Options,
     left: Option<&LeftRun>,
+    armed_at: WallTime,
 ) -> Option<RunPin<'a>> {
     let proof = options.settings.proof();
     let now = task_list::read(&change.folder).ok()?;
@@ -331,7 +329,6 @@ pub(super) fn pin<'a>(
         folder: change.folder.clone(),
         relative: names::with_slashes(folder),
     };
-    let armed_at = left.map_or_else(world::now, |left| left.run.began_at);
     let pin = Pin {
         about: change.id.clone(),
         armed_at,

@@ -29,7 +29,9 @@ use crate::print;
 use crate::runner::options::{Options, time_in_words};
 use crate::runner::screen::lasted;
 use crate::runner::signals::Signals;
-use crate::runner::state::{LockTaken, PAUSED, holder, read_state, readable, state_folder};
+use crate::runner::state::{
+    LockTaken, PAUSED, holder, read_state, readable, state_folder, time_of,
+};
 use crate::runner::target::Change;
 use crate::runner::task_list::is_in_place;
 use crate::runner::{exit, process};
@@ -82,16 +84,15 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         let event = RunnerEvent::Armed { checks: checks_in_force };
         driver.console.screen.report(event, checks.trim_end());
     }
-    if let Some(git) = &driver.tree.git {
-        git.remove_leftovers();
-    }
     driver.tree.tidy_list();
     // The list as it was left, with its boxes.
     driver.settle_unfinished();
     let left_run = driver.tree.left_run().inspect_err(|error| driver.give_up(error))?;
-    let pinned = left::pin(change, options, left_run.as_ref());
+    let began = time_of(&driver.files.state.started_at).unwrap_or_default();
+    let began = left_run.as_ref().map_or(began, |left| left.run.began_at);
+    let pinned = left::pin(change, options, left_run.as_ref(), began);
     driver.pin_specification();
-    driver.begin_proofs(pinned.as_ref(), left_run);
+    driver.begin_proofs(pinned.as_ref(), left_run, began);
     driver.warn_of_list();
     let words = pinned.as_ref().map(|pin| pin.words.as_str());
     let behind = driver.proofs.armed_lines();

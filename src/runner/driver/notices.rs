@@ -159,7 +159,7 @@ impl Driver<'_> {
         for aside in self.tree.looked_list().map(TaskList::asides_in_words).unwrap_or_default() {
             self.console.screen.warn(&format!("`{}`: {}", tasks.path.display(), line(&aside)));
         }
-        if self.totals.open_at_start.is_empty() {
+        if tasks.open().is_empty() {
             self.console.screen.warn(&format!(
                 "`{}` has no open task: a task is a line such as `- [ ] T001 Do it`",
                 tasks.path.display()

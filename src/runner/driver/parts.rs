@@ -48,8 +48,6 @@ pub struct Driver<'a> {
 /// Totals since the start.
 #[derive(Default)]
 pub struct RunTotals {
-    /// Ids of tasks that were open at the start.
-    pub open_at_start: Vec<String>,
     /// Ticked boxes.
     pub ticked: usize,
     /// The end's words in the journal entry of the last iteration; empty before the end.
@@ -97,7 +95,7 @@ impl<'a> Driver<'a> {
             console: Console {
                 screen: Screen::new((&change.id, &change.root), options.shown, options.form),
                 signals,
-                requests: files.requests(),
+                requests: Requests::of(&files.folder),
                 noticed: Cell::default(),
             },
             agents: Agents::new(seats)?,
@@ -111,7 +109,6 @@ impl<'a> Driver<'a> {
         };
         if let Some(tasks) = &mut driver.tree.tasks {
             tasks.look();
-            driver.totals.open_at_start = tasks.open();
         }
         // The state at the start is no progress of the first iteration.
         driver.files.state.ledger.fingerprint = Some(driver.tree.fingerprint());

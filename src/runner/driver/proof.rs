@@ -26,19 +26,21 @@ use crate::world::{self, WallTime};
 impl Driver<'_> {
     /// Takes the files' contents and the list before the first iteration, with the pinned terms; a continued run takes
     /// what it began with.
-    pub(super) fn begin_proofs(&mut self, pin: Option<&RunPin<'_>>, left: Option<LeftRun>) {
+    pub(super) fn begin_proofs(
+        &mut self,
+        pin: Option<&RunPin<'_>>,
+        left: Option<LeftRun>,
+        at: WallTime,
+    ) {
         let Some(folder) = self.tree.list_folder() else {
             if self.plan.is_by_word() && self.files.earlier != EarlierLoop::GoesOn {
                 self.arm_promise();
             }
             return;
         };
-        let (at, list) = match &left {
-            Some(left) => (left.run.began_at, Some(Rc::clone(&left.list))),
-            None => (
-                pin.map_or_else(world::now, |pin| pin.armed_at),
-                task_list::read(&folder).ok().map(Rc::new),
-            ),
+        let list = match &left {
+            Some(left) => Some(Rc::clone(&left.list)),
+            None => task_list::read(&folder).ok().map(Rc::new),
         };
         let commands = pin.map(|pin| pin.commands.clone()).unwrap_or_default();
         self.proofs.arm(&self.tree, at, list, commands);
@@ -96,7 +98,7 @@ impl Driver<'_> {
         let all_done = matches!(looked.work, Work::List { done: 1.., open: 0 });
         self.proofs.follow_list(&self.tree);
         let (Some(judge), Some(tasks)) = (&mut self.proofs.judge, &self.tree.tasks) else { return };
-        let Some(file) = tasks.looked() else { return };
+        let Some(file) = &tasks.looked else { return };
         let said = said.unwrap_or_default();
         Self::note_missing(judge, &file.list, looked, said);
         if self.plan.options.settings.proof() == LeastProof::Word {

@@ -9,7 +9,7 @@ use super::work_tree::WorkTree;
 use crate::engine::proof::{Unproved, UnprovedReason};
 use crate::evidence::task_list::TaskFile;
 use crate::judge::ticks::Ticks;
-use crate::judge::{ArmedTerms, JudgedPlace, Looks, TickJudge};
+use crate::judge::{ArmedTerms, JudgedPlace, LOOK, Looks, TickJudge};
 use crate::runner::git::NO_COMMIT;
 use crate::runner::state::{tail, time_of};
 use crate::runner::summary::{SHORT, git_in};
@@ -79,10 +79,11 @@ impl TickProofs {
         }
     }
 
-    /// Lines about the files that judge the work; empty for none.
+    /// Lines about the files that judge the work, as they are now; empty for none.
     pub fn armed_lines(&self) -> String {
         let lines = |judge: &TickJudge| {
-            Some(judge.armed_lines(judge.looks().armed.as_ref()?, "`--protect`"))
+            let now = judge.contents(Some(judge.looks().tick.as_ref()?), LOOK).ok()?;
+            Some(judge.armed_lines(&now, "`--protect`"))
         };
         self.judge.as_ref().and_then(lines).unwrap_or_default()
     }
@@ -157,8 +158,8 @@ impl TickProofs {
 
 /// The commit on which the run, or the run that it continues, began.
 fn commit_at_begin(began_at: WallTime, tree: &WorkTree<'_>, loop_folder: &Path) -> Option<String> {
-    let past = tail(&loop_folder.join("history.jsonl"), usize::MAX).unwrap_or_default();
-    let mut past = past.iterations.into_iter().map(|past| past.iteration);
+    let past = tail(loop_folder, usize::MAX).unwrap_or_default();
+    let mut past = past.into_iter().map(|past| past.iteration);
     let first = past.find(|first| time_of(&first.started).is_some_and(|at| at >= began_at));
     let commit = first.map_or_else(|| tree.head_at_start(), |first| first.head_at_start);
     Some(commit).filter(|commit| !commit.is_empty() && commit != NO_COMMIT)

@@ -99,19 +99,10 @@ impl<'a> WorkTree<'a> {
         &self.plan.change.worktree
     }
 
-    /// The project's path in the work tree; empty for the same folder.
-    fn project(&self) -> &'a Path {
-        self.plan.change.root.strip_prefix(self.path()).unwrap_or("".as_ref())
-    }
-
-    pub fn project_folder(&self) -> PathBuf {
-        let is_same = self.project().as_os_str().is_empty();
-        if is_same { self.path().to_owned() } else { self.path().join(self.project()) }
-    }
-
-    /// With its last slash; empty for the same folder.
+    /// The project's path in the work tree, with its last slash; empty for the same folder.
     pub fn project_in_worktree(&self) -> String {
-        let path = names::with_slashes(self.project());
+        let project = self.plan.change.root.strip_prefix(self.path());
+        let path = names::with_slashes(project.unwrap_or("".as_ref()));
         if path.is_empty() { path } else { path + "/" }
     }
 
@@ -274,9 +265,14 @@ impl<'a> WorkTree<'a> {
     /// The work at the last look.
     pub fn fingerprint(&self) -> Fingerprint {
         let head = self.head.clone().unwrap_or_default();
-        let tasks = self.tasks.as_ref().map_or(0, Tasks::hash);
-        let work = Hasher::default().with_number(tasks).with_number(hash_of(head.as_bytes()));
+        let work =
+            Hasher::default().with_number(self.list_hash()).with_number(hash_of(head.as_bytes()));
         Fingerprint { work: work.finish(), tree: self.files }
+    }
+
+    /// A hash of the list at the last look; 0 without one.
+    pub fn list_hash(&self) -> u64 {
+        self.tasks.as_ref().map_or(0, |tasks| tasks.hash)
     }
 
     /// Any file changed since the start.
@@ -290,7 +286,7 @@ impl<'a> WorkTree<'a> {
 
     /// The task list at the last look; `None` without a readable one.
     pub fn looked_list(&self) -> Option<&TaskList> {
-        self.tasks.as_ref()?.looked().map(|file| &file.list)
+        self.tasks.as_ref()?.looked.as_ref().map(|file| &file.list)
     }
 
     /// Done tasks of all, such as `3/9`; empty without a list.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::scratch::scratch_folder;
+use super::scratch::ScratchFolder;
 use super::{Git, is_commit_name, joined};
 use crate::evidence::tree::is_own;
 use crate::store::read;
@@ -61,8 +61,9 @@ impl Git {
             return Ok(None);
         }
         let (files, left_out) = self.within_bounds(dirty);
-        let scratch = scratch_folder(&self.worktree).context("no temporary folder can be made")?;
-        let index = scratch.folder.path().join("index");
+        let scratch =
+            ScratchFolder::of(&self.worktree).context("no temporary folder can be made")?;
+        let index = scratch.0.join("index");
         self.copy_index(&index)?;
         let set = [("GIT_INDEX_FILE", index.as_os_str()), ("GIT_NO_LAZY_FETCH", OsStr::new("1"))];
         let git = |arguments: &[&str], input: &[u8]| self.run_with(&set, arguments, input);
@@ -72,7 +73,7 @@ impl Git {
         git(&[&add[..], &["-z", "--stdin"]].concat(), &joined(&files))
             .context("`git update-index` failed")?;
         let tree = one_line(&git(&["write-tree", "--missing-ok"], &[])?);
-        let head = self.head();
+        let head = self.commit_named("HEAD");
         if let Some(head) = &head
             && one_line(&git(&["rev-parse", &format!("{head}^{{tree}}")], &[])?) == tree
         {
@@ -107,10 +108,7 @@ impl Git {
 
     /// The name is one of our refs, and exists.
     pub fn has_kept(&self, name: &str) -> bool {
-        name.starts_with(REFS)
-            && self
-                .run(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")], &[])
-                .is_ok()
+        name.starts_with(REFS) && self.commit_named(name).is_some()
     }
 
     /// Files that can be kept, and the others.

@@ -34,7 +34,7 @@ impl Git {
             return last;
         }
         let tips = self.run(&["for-each-ref", "--format=%(objectname)"], &[]);
-        match (self.head(), tips) {
+        match (self.commit_named("HEAD"), tips) {
             (head, Ok(tips)) if !self.is_silent() => {
                 GitMoment { fingerprint, head, tips, known: true }
             }

@@ -94,7 +94,7 @@ impl Harness for Acp {
             "clientInfo": { "name": "spool", "version": env!("CARGO_PKG_VERSION") },
         });
         Ok(Launch {
-            program: self.program.clone(),
+            program: self.program.clone().into(),
             arguments: arguments.map(Into::into).collect(),
             unset: environment::scrubbed(),
             input: Input::Dialog(request(DialogStep::Initialize, &hello)),

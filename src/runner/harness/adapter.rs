@@ -85,10 +85,10 @@ pub enum Approval {
 }
 
 /// How a program is started: no shell takes part, and no argument is quoted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
-    /// A path, or a name on the `PATH`.
-    pub program: PathBuf,
+    /// A path, or a name on the `PATH`. It is no `PathBuf`, which is not written where its bytes are no text.
+    pub program: OsString,
     pub arguments: Vec<OsString>,
     /// Text behind the arguments that is not quoted: `cmd` reads its line by its own rules.
     #[cfg(windows)]
@@ -100,6 +100,7 @@ pub struct Launch {
     pub input: Input,
     pub ending: Ending,
     /// `None` stands for the order's folder.
+    #[serde(skip)]
     pub folder: Option<PathBuf>,
 }
 
@@ -125,7 +126,7 @@ pub enum Input {
 }
 
 /// An answer to a running program. Only [`Input::Dialog`] keeps the input open for one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     /// Text for standard input; may be empty.
     pub text: Vec<u8>,

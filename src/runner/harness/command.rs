@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::lines::{self, Errors, StreamEnd};
+use super::lines::{self, Errors, FinalText, StreamEnd};
 use super::{
     AgentEvent, AgentOrder, AgentReport, ExitInfo, Harness, Input, Launch, OutputReader,
     RunOutcome, Stream, environment, program,
@@ -13,8 +13,6 @@ use super::{
 use crate::store::write::{Flush, write_whole};
 use crate::text::distance;
 
-/// The longest kept output, in bytes: its end, where a promise stands.
-const TAIL: usize = 256 << 10;
 /// In bytes; Linux takes no longer argument.
 const LONGEST_ARGUMENT: usize = 128 << 10;
 const PROMPT_FILE: &str = "prompt.md";
@@ -131,7 +129,7 @@ impl Harness for Any {
         ];
         let is_given = self.asks_for("{prompt}") || self.asks_for("{prompt_file}");
         Ok(Launch {
-            program: self.program.clone(),
+            program: self.program.clone().into(),
             arguments: self.arguments.iter().map(|word| filled(word, &values).into()).collect(),
             unset: environment::scrubbed(),
             input: if is_given { Input::Nothing } else { input },
@@ -254,7 +252,7 @@ pub(super) struct CommandReader {
     name: String,
     session: Option<String>,
     prompt: String,
-    tail: Vec<u8>,
+    text: FinalText,
     errors: Errors,
 }
 
@@ -263,13 +261,13 @@ impl CommandReader {
         let name = program.file_name().unwrap_or(program.as_os_str());
         let name = lines::one_line(&name.to_string_lossy(), 80);
         let prompt = prompt.trim().to_owned();
-        Self { name, session, prompt, tail: Vec::new(), errors: Errors::default() }
+        Self { name, session, prompt, text: FinalText::default(), errors: Errors::default() }
     }
 
     /// The end of the output, without the prompt. A program that repeats its prompt also repeats the promise in it,
     /// perhaps with each line indented or marked.
-    fn words(&self) -> String {
-        let text = String::from_utf8_lossy(end_of(&self.tail)).into_owned();
+    fn words(&mut self) -> String {
+        let text = self.text.take();
         if self.prompt.is_empty() {
             return text;
         }
@@ -285,10 +283,6 @@ fn asks(line: &str) -> bool {
     line.contains("<blocked>") || (line.contains("<promise>") && !is_promise)
 }
 
-fn end_of(tail: &[u8]) -> &[u8] {
-    &tail[tail.len().saturating_sub(TAIL)..]
-}
-
 impl OutputReader for CommandReader {
     fn shows_calls(&self) -> bool {
         false
@@ -299,13 +293,10 @@ impl OutputReader for CommandReader {
             self.errors.add(line);
             return;
         }
-        let kept = end_of(line);
-        self.tail.extend_from_slice(kept);
-        self.tail.push(b'\n');
-        if self.tail.len() > 2 * TAIL {
-            self.tail.drain(..self.tail.len() - TAIL);
-        }
-        heard(AgentEvent::Said(String::from_utf8_lossy(kept).into_owned()));
+        let words = String::from_utf8_lossy(line).into_owned();
+        self.text.add(&words);
+        self.text.add("\n");
+        heard(AgentEvent::Said(words));
     }
 
     fn report(&mut self, left: &ExitInfo) -> AgentReport {

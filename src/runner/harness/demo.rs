@@ -38,7 +38,7 @@ impl Harness for Demo {
     fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
         let program = world::program().context("the running program cannot be found")?;
         Ok(Launch {
-            program,
+            program: program.into(),
             arguments: vec![ARGUMENT.into()],
             unset: environment::scrubbed(),
             input: Input::Text(order.prompt.as_bytes().to_vec()),

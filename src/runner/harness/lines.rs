@@ -1,14 +1,13 @@
 //! Common to all readers: lines as JSON, bounded text, and things that count once.
 
-use std::collections::VecDeque;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
+use std::collections::{HashSet, VecDeque};
 
+use anstream::adapter::strip_str;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{ExitInfo, RunOutcome};
-use crate::engine::MOST_DENIED;
+use crate::engine::{MOST_DENIED, hash_of};
 use crate::hosts::json::read_json;
 
 /// The longest final text, in bytes: its end is kept, where a promise stands.
@@ -17,7 +16,7 @@ pub const FINAL_TEXT: usize = 1 << 20;
 const WORDS: usize = 400;
 /// The most letters of a tool's input.
 const WHAT: usize = 200;
-/// How many tool calls are compared with a new one; repetitions stand close together.
+/// How many tool calls are known by their ids; repetitions stand close together.
 const RECENT: usize = 4_096;
 /// Kept lines of standard error, at its beginning and at its end.
 const ERROR_LINES: usize = 4;
@@ -41,38 +40,10 @@ pub fn value(line: &[u8]) -> Option<Value> {
 
 /// One line of at most `most` letters, without control characters and escape sequences.
 pub fn one_line(text: &str, most: usize) -> String {
-    let mut line = String::new();
-    let mut length = 0;
-    let mut letters = text.chars().peekable();
-    let mut blank = false;
-    while let Some(letter) = letters.next() {
-        if letter == '\u{1b}' && letters.peek() == Some(&'[') {
-            letters.next();
-            // A letter ends the sequence; digits come before.
-            while letters.next_if(|letter| !('\u{40}'..='\u{7e}').contains(letter)).is_some() {}
-            letters.next();
-            continue;
-        }
-        if letter.is_whitespace() {
-            blank = true;
-            continue;
-        }
-        // A program's colors and bells are noise.
-        if letter.is_control() {
-            continue;
-        }
-        if length > most {
-            break;
-        }
-        if blank && !line.is_empty() {
-            line.push(' ');
-            length += 1;
-        }
-        blank = false;
-        line.push(letter);
-        length += 1;
-    }
-    crate::text::title(&line, most)
+    // A program's colors and bells are noise.
+    let plain = strip_str(text).to_string();
+    let plain = plain.replace(|letter: char| letter.is_control() && !letter.is_whitespace(), "");
+    crate::text::title(&plain.split_whitespace().collect::<Vec<_>>().join(" "), most)
 }
 
 /// One line, short enough for a message.
@@ -148,24 +119,18 @@ fn end_of(text: &str) -> &str {
 /// Counts things by their ids, each once.
 #[derive(Clone, Debug, Default)]
 pub struct Once {
-    recent: VecDeque<u64>,
+    recent: HashSet<u64>,
     count: u64,
 }
 
 impl Once {
     /// Counts the thing unless its id was seen. A thing without an id is always new.
     pub fn is_new(&mut self, id: &str) -> bool {
-        if !id.is_empty() {
-            let mut hasher = DefaultHasher::new();
-            id.hash(&mut hasher);
-            let id = hasher.finish();
-            if self.recent.contains(&id) {
-                return false;
-            }
-            if self.recent.len() == RECENT {
-                self.recent.pop_front();
-            }
-            self.recent.push_back(id);
+        if self.recent.len() == RECENT {
+            self.recent.clear();
+        }
+        if !id.is_empty() && !self.recent.insert(hash_of(id.as_bytes())) {
+            return false;
         }
         self.count += 1;
         true

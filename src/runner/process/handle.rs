@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::exec::partner::supervisor_name;
 use crate::exec::pipes::Pipes;
 use crate::exec::{Outputs, Source};
-use crate::runner::harness::{Ending, Input, Launch, Told};
+use crate::runner::harness::{Launch, Told};
 use crate::world::Deadline;
 
 /// Makes this program a supervisor; the agent program never sees it.
@@ -38,14 +38,7 @@ pub struct SupervisorHandle {
 /// A supervisor's order, before any [`SupervisorCommand`]. The folder is no `PathBuf`, since its bytes may be no text.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SupervisorOrder {
-    pub program: OsString,
-    pub arguments: Vec<OsString>,
-    /// Variables to set.
-    pub set: Vec<(String, OsString)>,
-    /// Variables to remove.
-    pub unset: Vec<String>,
-    pub input: Input,
-    pub ending: Ending,
+    pub launch: Launch,
     pub folder: OsString,
     /// Time between asking and killing.
     pub grace: Duration,
@@ -58,10 +51,8 @@ pub enum SupervisorCommand {
     End,
     /// Kill the tree.
     Kill,
-    /// Write this text to the program's standard input.
-    Tell(Vec<u8>),
-    /// Close the program's standard input behind all text.
-    Close,
+    /// Write to the program's standard input.
+    Tell(Told),
 }
 
 /// The supervisor's messages.
@@ -135,11 +126,8 @@ impl SupervisorHandle {
     }
 
     pub fn tell(&mut self, told: Told) {
-        if !told.text.is_empty() {
-            self.ask(&SupervisorCommand::Tell(told.text));
-        }
-        if told.closes {
-            self.ask(&SupervisorCommand::Close);
+        if told != Told::default() {
+            self.ask(&SupervisorCommand::Tell(told));
         }
     }
 
@@ -183,14 +171,6 @@ fn hold_much(pipe: &io::PipeReader) {
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn hold_much(_: &io::PipeReader) {}
 
-impl SupervisorOrder {
-    pub fn of(launch: &Launch, folder: &Path, grace: Duration) -> Self {
-        let Launch { program, arguments, set, unset, input, ending, .. } = launch.clone();
-        let (program, folder) = (program.into(), folder.into());
-        Self { program, arguments, set, unset, input, ending, folder, grace }
-    }
-}
-
 pub fn say(other: &mut dyn Write, message: &impl Serialize) -> io::Result<()> {
     let mut bytes = vec![0; 4];
     serde_json::to_writer(&mut bytes, message)?;
@@ -217,10 +197,11 @@ mod tests {
     use std::os::unix::ffi::OsStringExt;
 
     use super::*;
+    use crate::runner::harness::{Ending, Input};
 
     fn order() -> SupervisorOrder {
         let launch = Launch {
-            program: OsString::from_vec(vec![b'/', 0xfe]).into(),
+            program: OsString::from_vec(vec![b'/', 0xfe]),
             arguments: vec!["-p".into(), OsString::from_vec(vec![b'a', 0xff, b'\n'])],
             set: vec![("NAME".into(), "value".into())],
             unset: vec!["CLAUDECODE".into()],
@@ -228,7 +209,8 @@ mod tests {
             ending: Ending::Interrupt,
             ..Launch::default()
         };
-        SupervisorOrder::of(&launch, Path::new("/a folder"), Duration::from_millis(2500))
+        let grace = Duration::from_millis(2500);
+        SupervisorOrder { launch, folder: "/a folder".into(), grace }
     }
 
     fn said(message: &impl Serialize) -> Vec<u8> {
@@ -241,7 +223,7 @@ mod tests {
     fn an_order_arrives_whatever_its_bytes() {
         let order = order();
         assert_eq!(hear::<SupervisorOrder>(&mut &said(&order)[..]).unwrap(), order);
-        assert_eq!(order.arguments[1].len(), 3);
+        assert_eq!(order.launch.arguments[1].len(), 3);
     }
 
     #[test]
@@ -271,8 +253,7 @@ mod tests {
         for command in [
             SupervisorCommand::End,
             SupervisorCommand::Kill,
-            SupervisorCommand::Tell(b"{}\n\xff".to_vec()),
-            SupervisorCommand::Close,
+            SupervisorCommand::Tell(Told { text: b"{}\n\xff".to_vec(), closes: true }),
         ] {
             assert_eq!(hear::<SupervisorCommand>(&mut &said(&command)[..]).unwrap(), command);
         }

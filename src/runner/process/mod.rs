@@ -21,7 +21,6 @@ use std::io;
 use std::path::PathBuf;
 
 pub use lines::LineSplitter;
-pub use log::write_some;
 #[cfg(unix)]
 pub use run::{run, shell};
 #[cfg(unix)]

@@ -43,15 +43,20 @@ pub fn run(
 ) -> io::Result<ProcessOutcome> {
     let folder = launch.folder_in(folder)?;
     // The supervisor would search relative folders of the `PATH`, too: they lead into the project.
-    let by_path = Some(launch.program.clone()).filter(|program| !is_name(program));
-    let Some(program) = by_path.or_else(|| find(&launch.program)) else {
-        return Err(not_started(&launch.program, folder, &Errno::NOENT.into()));
+    let named: &Path = launch.program.as_ref();
+    let by_path = Some(named.to_owned()).filter(|program| !is_name(program));
+    let Some(program) = by_path.or_else(|| find(named)) else {
+        return Err(not_started(named, folder, &Errno::NOENT.into()));
     };
-    let launch = &Launch { program, ..launch.clone() };
+    let order = SupervisorOrder {
+        launch: Launch { program: program.clone().into(), ..launch.clone() },
+        folder: folder.into(),
+        grace: limits.grace,
+    };
     // This comes before the supervisor's first child, so that none is lost with it.
     family::adopts();
     let mut supervisor = SupervisorHandle::start(supervisor)?;
-    supervisor.order(&SupervisorOrder::of(launch, folder, limits.grace))?;
+    supervisor.order(&order)?;
     let mut run = SupervisedRun {
         run: WatchedRun::new(limits, log, watcher),
         grace: limits.grace,
@@ -67,7 +72,7 @@ pub fn run(
         Ok(()) => Ok(run.ended()),
         Err(error) => {
             let _ = run.supervisor.child.wait();
-            Err(not_started(&launch.program, folder, &error))
+            Err(not_started(&program, folder, &error))
         }
     }
 }

@@ -27,7 +27,7 @@ use crate::exec::input::PendingInput;
 use crate::exec::partner::supervisor_name;
 use crate::exec::supervisor::awake_when_orphaned;
 use crate::exec::tree::{self, Process};
-use crate::runner::harness::{Ending, Input};
+use crate::runner::harness::{Ending, Input, Told};
 use crate::world::{self, Deadline};
 
 /// The agent program's grace after its runner was killed.
@@ -70,21 +70,12 @@ struct Supervisor {
     ended: BTreeSet<i32>,
     /// Processes seen in the tree, where orphans are not adopted.
     seen: BTreeSet<i32>,
-    /// Stops the tree with the runner.
-    hold: Hold,
-}
-
-/// Picks a tree out of all processes.
-pub type Members<'a> = dyn Fn(&[Process]) -> BTreeSet<i32> + 'a;
-
-/// The stopped processes of a tree; the default stops none.
-#[derive(Default)]
-pub struct Hold {
-    /// `None` once the tree no longer stops with the runner.
-    runner: Option<i32>,
+    /// The runner with which the tree stops; `None` once the tree ends.
+    stops_with: Option<i32>,
+    /// The next look at that runner.
+    next_look: Option<Deadline>,
     /// Processes that were stopped here, parents first; `None` while the tree runs.
     held: Option<Vec<i32>>,
-    next: Option<Deadline>,
 }
 
 /// Becomes a supervisor and exits, if the runner started this process as one.
@@ -140,6 +131,7 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
             return say(&mut runner, &SupervisorEvent::NotStarted(number));
         }
     };
+    let stops_with = getppid().map(|id| id.as_raw_nonzero().get());
     let mut supervisor = Supervisor {
         runner: Some(runner),
         wake,
@@ -150,7 +142,9 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
         alone: false,
         ended: BTreeSet::new(),
         seen: BTreeSet::new(),
-        hold: Hold::with_runner(),
+        stops_with,
+        next_look: stops_with.map(|_| Deadline::after(LOOK)),
+        held: None,
     };
     supervisor.report(&SupervisorEvent::Started(agent.as_raw_nonzero().get()));
     supervisor.watch(&order);
@@ -160,17 +154,17 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
 /// The program gets its own process group.
 #[expect(clippy::disallowed_methods, reason = "the supervisor itself starts it")]
 fn start(order: &mut SupervisorOrder) -> io::Result<(Pid, Option<PendingInput>)> {
-    let mut command = std::process::Command::new(&order.program);
-    command.args(&order.arguments).current_dir(&order.folder).process_group(0);
+    let mut command = std::process::Command::new(&order.launch.program);
+    command.args(&order.launch.arguments).current_dir(&order.folder).process_group(0);
     command.env_remove(SUPERVISOR);
-    for name in &order.unset {
+    for name in &order.launch.unset {
         command.env_remove(name);
     }
-    for (name, value) in &order.set {
+    for (name, value) in &order.launch.set {
         command.env(name, value);
     }
-    let stays = matches!(order.input, Input::Dialog(_));
-    let feed = match std::mem::take(&mut order.input) {
+    let stays = matches!(order.launch.input, Input::Dialog(_));
+    let feed = match std::mem::take(&mut order.launch.input) {
         Input::Nothing => {
             command.stdin(Stdio::null());
             None
@@ -202,7 +196,7 @@ impl Supervisor {
         let mut until: Option<Deadline> = None;
         let mut noting = (!self.adopts).then(|| Deadline::after(NOTING));
         while self.left.is_none() {
-            let limits = [until.or(noting), self.hold.next_look()].into_iter().flatten();
+            let limits = [until.or(noting), self.next_look].into_iter().flatten();
             let heard = self.look(limits.map(|limit| limit.left()).min());
             if self.left.is_some() {
                 break;
@@ -223,7 +217,7 @@ impl Supervisor {
                 self.end_the_rest(Duration::ZERO);
                 break;
             }
-            self.with_hold(Hold::look);
+            self.hold();
             if noting.is_some_and(|noting| noting.is_over()) {
                 self.note_the_tree();
                 noting = Some(Deadline::after(NOTING));
@@ -234,9 +228,9 @@ impl Supervisor {
 
     /// Asks as the terminal would.
     fn ask(&mut self, order: &SupervisorOrder, grace: Duration) -> Deadline {
-        self.with_hold(Hold::end);
+        self.end_hold();
         self.note_the_tree();
-        let signal = match order.ending {
+        let signal = match order.launch.ending {
             Ending::Terminate => Signal::TERM,
             Ending::Interrupt => Signal::INT,
         };
@@ -246,7 +240,7 @@ impl Supervisor {
 
     /// Ends the program and its remains; asks first if there is time.
     fn end_the_rest(&mut self, patience: Duration) {
-        self.with_hold(Hold::end);
+        self.end_hold();
         let settling = SETTLING.min(patience);
         let rest = family::end_all(settling, patience, &mut |patience| self.living(patience));
         self.ended.extend(rest.ended);
@@ -288,12 +282,8 @@ impl Supervisor {
         match self.runner.as_mut().map(|runner| hear(runner)) {
             Some(Ok(SupervisorCommand::End)) => FromRunner::End,
             Some(Ok(SupervisorCommand::Kill)) => FromRunner::Kill,
-            Some(Ok(SupervisorCommand::Tell(text))) => {
-                self.feed = self.feed.take().and_then(|feed| feed.add(&text));
-                FromRunner::Nothing
-            }
-            Some(Ok(SupervisorCommand::Close)) => {
-                self.feed = self.feed.take().and_then(PendingInput::close);
+            Some(Ok(SupervisorCommand::Tell(Told { text, closes }))) => {
+                self.feed = self.feed.take().and_then(|feed| feed.add(&text, !closes));
                 FromRunner::Nothing
             }
             Some(Err(_)) | None => {
@@ -337,11 +327,51 @@ impl Supervisor {
         }
     }
 
-    fn with_hold(&mut self, act: impl FnOnce(&mut Hold, &Members<'_>)) {
-        let mut hold = std::mem::take(&mut self.hold);
-        act(&mut hold, &|all| self.members_among(all));
-        self.hold = hold;
+    /// Looks at the runner if it is time, and stops or continues the tree.
+    fn hold(&mut self) {
+        let is_due = self.next_look.is_some_and(|next| next.is_over());
+        let Some(runner) = self.stops_with.filter(|_| is_due) else { return };
+        let is_stopped = tree::is_stopped(runner);
+        if !is_stopped {
+            self.let_go();
+        } else if self.held.is_none() {
+            self.held = Some(self.stop());
+        }
+        self.next_look = Some(Deadline::after(if is_stopped { LOOK_WHILE_HELD } else { LOOK }));
         self.bury_the_list();
+    }
+
+    /// Continues the tree, and never stops it again.
+    fn end_hold(&mut self) {
+        (self.stops_with, self.next_look) = (None, None);
+        self.let_go();
+    }
+
+    fn let_go(&mut self) {
+        let Some(held) = self.held.take() else { return };
+        // Another process may have the id by now.
+        let members = self.members();
+        tree::signal(held.iter().rev().filter(|id| members.contains(*id)), Signal::CONT);
+    }
+
+    /// Stops the tree and lists it. Parents stop first, so that none of them notices a stopped child.
+    fn stop(&self) -> Vec<i32> {
+        let mut held = Vec::new();
+        for _ in 0..ROUNDS {
+            let all = tree::all();
+            // Somebody else stopped these, and continues them.
+            let is_stopped =
+                |id: &i32| all.iter().any(|process| process.id == *id && process.stopped);
+            let mut new = self.members_among(&all);
+            new.retain(|id| !held.contains(id) && !is_stopped(id));
+            if new.is_empty() {
+                break;
+            }
+            let new = tree::parents_first(&all, &new);
+            tree::signal(&new, Signal::STOP);
+            held.extend(new);
+        }
+        held
     }
 
     /// Notes the tree's members while parents and children still hang together. Forgets the rest, because other
@@ -358,62 +388,4 @@ impl Supervisor {
             let _ = say(runner, news);
         }
     }
-}
-
-impl Hold {
-    /// The runner is the parent of this process.
-    pub fn with_runner() -> Self {
-        let runner = getppid().map(|id| id.as_raw_nonzero().get());
-        Self { runner, held: None, next: runner.map(|_| Deadline::after(LOOK)) }
-    }
-
-    /// The next look at the runner; `None` for never.
-    pub fn next_look(&self) -> Option<Deadline> {
-        self.next
-    }
-
-    /// Looks at the runner if it is time, and stops or continues the tree.
-    pub fn look(&mut self, members: &Members<'_>) {
-        let is_due = self.next.is_some_and(|next| next.is_over());
-        let Some(runner) = self.runner.filter(|_| is_due) else { return };
-        let is_stopped = tree::is_stopped(runner);
-        if !is_stopped {
-            self.let_go(members);
-        } else if self.held.is_none() {
-            self.held = Some(stop(members));
-        }
-        self.next = Some(Deadline::after(if is_stopped { LOOK_WHILE_HELD } else { LOOK }));
-    }
-
-    /// Continues the tree, and never stops it again.
-    pub fn end(&mut self, members: &Members<'_>) {
-        (self.runner, self.next) = (None, None);
-        self.let_go(members);
-    }
-
-    fn let_go(&mut self, members: &Members<'_>) {
-        let Some(held) = self.held.take() else { return };
-        // Another process may have the id by now.
-        let members = members(&tree::all());
-        tree::signal(held.iter().rev().filter(|id| members.contains(*id)), Signal::CONT);
-    }
-}
-
-/// Stops the tree and lists it. Parents stop first, so that none of them notices a stopped child.
-fn stop(members: &Members<'_>) -> Vec<i32> {
-    let mut held = Vec::new();
-    for _ in 0..ROUNDS {
-        let all = tree::all();
-        // Somebody else stopped these, and continues them.
-        let is_stopped = |id: &i32| all.iter().any(|process| process.id == *id && process.stopped);
-        let mut new = members(&all);
-        new.retain(|id| !held.contains(id) && !is_stopped(id));
-        if new.is_empty() {
-            break;
-        }
-        let new = tree::parents_first(&all, &new);
-        tree::signal(&new, Signal::STOP);
-        held.extend(new);
-    }
-    held
 }

@@ -79,8 +79,6 @@ pub struct ProcessOutcome {
     pub trouble: Option<String>,
     /// Output that is lost and not in the log, in words; a run continues without it.
     pub log_trouble: Option<String>,
-    /// The end of the output, for which the disk had no room yet.
-    pub log_rest: Vec<u8>,
 }
 
 impl<'a> WatchedRun<'a> {
@@ -174,22 +172,14 @@ impl<'a> WatchedRun<'a> {
     ) -> ProcessOutcome {
         self.take(Stream::Output, &[]);
         self.take(Stream::Errors, &[]);
-        let (log, cut) = (self.log.finish(), self.cut);
+        let (log_trouble, cut) = (self.log.finish(), self.cut);
         let left = ExitInfo {
             code: status.and_then(|status| status.code()),
             signal: status.and_then(signal_of),
             lingered: cut == Some(Cut::Lingering),
             cut: matches!(cut, Some(Cut::Wall | Cut::Silence | Cut::Asked)),
         };
-        ProcessOutcome {
-            left,
-            status,
-            cut,
-            survivors,
-            trouble,
-            log_trouble: log.lost,
-            log_rest: log.waiting,
-        }
+        ProcessOutcome { left, status, cut, survivors, trouble, log_trouble }
     }
 }
 

@@ -48,7 +48,8 @@ pub fn run(
             obey(&mut run, watch);
         },
     );
-    let (end, rest) = ended.map_err(|error| not_started(&launch.program, folder, &error))?;
+    let (end, rest) =
+        ended.map_err(|error| not_started(launch.program.as_ref(), folder, &error))?;
     let mut run = run.into_inner();
     let status = match end {
         ProgramEnd::Left(status) => {
@@ -69,11 +70,16 @@ pub fn run(
 pub fn shell(line: &str) -> Launch {
     if let Some(sh) = shell::sh() {
         let arguments = vec!["-c".into(), line.into()];
-        return Launch { program: sh, arguments, ..Launch::default() };
+        return Launch { program: sh.into(), arguments, ..Launch::default() };
     }
     let shell = shell::SystemShell::of(line);
     let arguments = shell.arguments.map(Into::into).to_vec();
-    Launch { program: shell.program, arguments, line: shell.line.into(), ..Launch::default() }
+    Launch {
+        program: shell.program.into(),
+        arguments,
+        line: shell.line.into(),
+        ..Launch::default()
+    }
 }
 
 fn is_to_end(run: &mut WatchedRun<'_>) -> bool {

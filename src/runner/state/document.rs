@@ -25,8 +25,8 @@ const RUNNING: &str = "running_iteration";
 /// Ended iterations of this run, oldest first, a line each.
 #[derive(Debug, Default)]
 pub(super) struct EndedIterations {
-    lines: VecDeque<String>,
-    left_out: u64,
+    pub lines: VecDeque<String>,
+    pub left_out: u64,
 }
 
 /// The content of a state file, of ours or of another program.
@@ -52,10 +52,6 @@ impl EndedIterations {
             self.left_out += 1;
         }
         Ok(())
-    }
-
-    pub fn leave_out(&mut self, count: u64) {
-        self.left_out += count;
     }
 }
 

@@ -1,6 +1,5 @@
 //! `.spool/.state/ralph/<change>/`: its place, how it is made, and what is refused in its place.
 
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use crate::feature::project::printable;
 use crate::store::read::{self, folder_inside};
 use crate::store::write::{
-    self, Flush, LEFT_ALONE, make_private_folder, remove_all_leftovers, write_private,
+    Flush, LEFT_ALONE, is_full, make_private_folder, remove_all_leftovers, write_private,
 };
 use crate::system::files::real_path;
 
@@ -116,35 +115,15 @@ pub(super) fn must_be_free_or_a_file(path: &Path) -> Result<()> {
     }
 }
 
-/// A file of a loop that cannot be written.
-#[derive(Debug)]
-struct Unwritten {
-    path: PathBuf,
-    why: String,
-    is_full: bool,
-}
-
-impl std::error::Error for Unwritten {}
-
-impl fmt::Display for Unwritten {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { path, why, .. } = self;
-        write!(out, "`{}` cannot be written: {why}\n{MAKE_WRITABLE}", path.display())
-    }
-}
-
 /// The error with the file's name, and what to do.
 pub(super) fn at(path: &Path, error: &io::Error) -> anyhow::Error {
-    let is_full = write::is_full(error);
-    Unwritten { path: path.to_owned(), why: error.to_string(), is_full }.into()
+    let words = format!("`{}` cannot be written: {error}\n{MAKE_WRITABLE}", path.display());
+    io::Error::new(error.kind(), words).into()
 }
 
 /// Only a full disk kept a file from being written.
 pub(super) fn is_disk_full(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| match cause.downcast_ref::<Unwritten>() {
-        Some(unwritten) => unwritten.is_full,
-        None => cause.downcast_ref::<io::Error>().is_some_and(write::is_full),
-    })
+    error.chain().any(|cause| cause.downcast_ref().is_some_and(is_full))
 }
 
 fn check_id(change: &str) -> Result<()> {

@@ -9,6 +9,8 @@ use super::loop_state::Iteration;
 use crate::store::journal::behind_a_torn_one;
 use crate::store::read::{self, Problem};
 
+/// The file in the state folder.
+pub const NAME: &str = "history.jsonl";
 /// Bytes read from the end.
 const MOST: u64 = 8 << 20;
 
@@ -22,42 +24,28 @@ pub struct Past {
     pub iteration: Iteration,
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct HistoryTail {
-    /// The oldest first.
-    pub iterations: Vec<Past>,
-    /// Lines that could not be read.
-    pub unread: usize,
-}
-
-#[derive(Serialize)]
-struct HistoryLine<'a> {
-    run_started_at: &'a str,
-    #[serde(flatten)]
-    iteration: &'a Iteration,
-}
-
 pub(super) fn line(run_started_at: &str, iteration: &Iteration) -> io::Result<Vec<u8>> {
-    Ok(serde_json::to_vec(&HistoryLine { run_started_at, iteration })?)
+    let (run_started_at, iteration) = (run_started_at.to_owned(), iteration.clone());
+    Ok(serde_json::to_vec(&Past { run_started_at, iteration })?)
 }
 
 /// The iterations of a run in a state folder; none if the history cannot be read.
 pub fn of_run(folder: &Path, started_at: &str) -> Vec<Iteration> {
-    let past = tail(&folder.join("history.jsonl"), usize::MAX).unwrap_or_default();
-    let own = past.iterations.into_iter().filter(|past| past.run_started_at == started_at);
+    let past = tail(folder, usize::MAX).unwrap_or_default();
+    let own = past.into_iter().filter(|past| past.run_started_at == started_at);
     own.map(|past| past.iteration).collect()
 }
 
 /// The last iteration in a state folder; `None` also if the history cannot be read.
 pub fn last(folder: &Path) -> Option<Past> {
-    tail(&folder.join("history.jsonl"), 1).ok()?.iterations.pop()
+    tail(folder, 1).ok()?.pop()
 }
 
-/// The last iterations, at most `count`.
-pub fn tail(path: &Path, count: usize) -> Result<HistoryTail, Problem> {
-    let (mut file, meta) = match read::open(path) {
+/// The last iterations in a state folder, at most `count`, the oldest first. Lines that cannot be read are skipped.
+pub fn tail(folder: &Path, count: usize) -> Result<Vec<Past>, Problem> {
+    let (mut file, meta) = match read::open(&folder.join(NAME)) {
         Ok(open) => open,
-        Err(Problem::Missing) => return Ok(HistoryTail::default()),
+        Err(Problem::Missing) => return Ok(Vec::new()),
         Err(problem) => return Err(problem),
     };
     let from = meta.len().saturating_sub(MOST);
@@ -70,18 +58,12 @@ pub fn tail(path: &Path, count: usize) -> Result<HistoryTail, Problem> {
         let begin = whole.iter().position(|byte| *byte == b'\n').map_or(whole.len(), |at| at + 1);
         whole = &whole[begin..];
     }
-    let mut tail = HistoryTail::default();
-    for line in whole.rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        if tail.iterations.len() == count {
-            break;
-        }
-        if let Ok(past) = serde_json::from_slice(line) {
-            tail.iterations.push(past);
-            continue;
-        }
-        tail.unread += 1;
-        tail.iterations.extend(behind_a_torn_one(line, b"{\"run_started_at\":"));
-    }
-    tail.iterations.reverse();
-    Ok(tail)
+    let lines = whole.rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let past = |line| {
+        let whole = serde_json::from_slice(line).ok();
+        whole.or_else(|| behind_a_torn_one(line, b"{\"run_started_at\":"))
+    };
+    let mut past: Vec<Past> = lines.filter_map(past).take(count).collect();
+    past.reverse();
+    Ok(past)
 }

@@ -45,7 +45,7 @@ pub use self::folder::{
     changes_with_state, find_state_folder, is_change_id, make_state_folder, state_folder,
     states_folder,
 };
-pub use self::history::{HistoryTail, Past, last, of_run, tail};
+pub use self::history::{NAME as HISTORY, Past, last, of_run, tail};
 pub use self::holder::{Both, Holder, LockTaken, holder};
 pub use self::logs::prompt_beside;
 use self::loop_state::in_seconds;
@@ -56,8 +56,6 @@ pub use self::recover::Recovered;
 pub use self::time::{compact, iso, readable, time_of};
 
 pub const VERSION: u32 = 1;
-/// Logged bytes after which old logs are looked through, which takes time if there are many.
-const PRUNED_EVERY: u64 = 64 << 20;
 
 /// A change's state files, open for writing, with the locks on change and work tree.
 ///
@@ -84,10 +82,6 @@ pub struct StateFiles {
     unwritten: Vec<u8>,
     /// The last recorded iteration, which no second call records again; 0 for none.
     recorded: u32,
-    /// The last iteration's log.
-    last_log: Option<PathBuf>,
-    /// Bytes logged since old logs were looked through.
-    logged: u64,
     /// The time of this runner.
     pub clock: Stopwatch,
     /// The time of earlier runners; 0 for a new loop.
@@ -148,7 +142,7 @@ impl StateFiles {
             must_be_free_or_a_file(path)?;
             remove_leftovers(path, Duration::ZERO);
         }
-        for name in ["history.jsonl", "journal.jsonl", "context.md"] {
+        for name in [HISTORY, "journal.jsonl", "context.md"] {
             must_be_free_or_a_file(&folder.join(name))?;
         }
         let mut put_aside = Vec::new();
@@ -175,8 +169,6 @@ impl StateFiles {
             ended: EndedIterations::default(),
             unwritten: Vec::new(),
             recorded: 0,
-            last_log: None,
-            logged: 0,
             clock: Stopwatch::start(),
             ran_before: Duration::ZERO,
             root: change.root.clone(),
@@ -365,15 +357,7 @@ impl StateFiles {
         let is_free = |name: &String| self.folder.join(name).symlink_metadata().is_err();
         let name = (1..1000).map(numbered).find(is_free).unwrap_or_else(|| numbered(1));
         let path = self.folder.join(&name);
-        if let Some(last) = self.last_log.replace(path.clone()) {
-            self.logged += last.symlink_metadata().map_or(0, |meta| meta.len());
-        } else {
-            self.logged = PRUNED_EVERY;
-        }
-        if self.logged >= PRUNED_EVERY {
-            self.logged = 0;
-            logs::prune(&logs, logs::MOST);
-        }
+        logs::prune(&logs, logs::MOST);
         let file = open_or_create(&path, File::options().write(true).truncate(true))
             .map_err(|error| at(&path, &error))?;
         Ok((file, name))
@@ -386,16 +370,6 @@ impl StateFiles {
             write_private(&path, masked_text(prompt).as_bytes(), Flush::ToSystem)
                 .map_err(|error| at(&path, &error))
         })
-    }
-
-    /// The words of `--add-context` so far; empty for none.
-    pub fn context(&self) -> Result<String> {
-        Context::of(&self.folder).read()
-    }
-
-    /// A person's requests to this loop.
-    pub fn requests(&self) -> Requests {
-        Requests::of(&self.folder)
     }
 
     /// The iteration with the beginning that was written down, by which it is known again.
@@ -434,7 +408,7 @@ impl StateFiles {
         if self.unwritten.is_empty() {
             return Ok(());
         }
-        let path = self.folder.join("history.jsonl");
+        let path = self.folder.join(HISTORY);
         let lines = self.unwritten.trim_ascii_end();
         all_or_nothing(&path, |path| append_private_line(path, lines))?;
         self.unwritten.clear();

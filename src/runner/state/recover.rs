@@ -20,8 +20,6 @@ pub struct Recovered {
     pub pid: u32,
     /// The start of the run.
     pub run_started_at: String,
-    /// The last sign of life, ISO 8601 with offset.
-    pub seen_at: String,
     /// The runner's iteration, as it is recorded now; `None` between two iterations.
     pub iteration: Option<Iteration>,
     /// The history has that iteration already: the runner was killed right after writing it.
@@ -90,13 +88,7 @@ pub(super) fn recover(
             _ => "the runner was killed, or the machine went down".to_owned(),
         };
     }
-    Some(Recovered {
-        pid: old.state.pid,
-        run_started_at: run,
-        seen_at: iso(seen),
-        iteration,
-        is_in_history,
-    })
+    Some(Recovered { pid: old.state.pid, run_started_at: run, iteration, is_in_history })
 }
 
 /// Seconds of the runner after its last write of the state: at most the limit of an iteration, because somebody may
@@ -147,8 +139,7 @@ pub(super) fn repaired(
     document: &ReadState,
     recovered: Option<&Recovered>,
 ) -> std::io::Result<EndedIterations> {
-    let mut ended = EndedIterations::default();
-    ended.leave_out(document.left_out);
+    let mut ended = EndedIterations { left_out: document.left_out, ..EndedIterations::default() };
     let left = recovered.and_then(|recovered| recovered.iteration.as_ref());
     let number = left.map(|iteration| iteration.n);
     for iteration in &document.iterations {

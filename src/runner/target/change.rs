@@ -8,7 +8,6 @@ use crate::feature::converge::ConvergeCommand;
 use crate::feature::lists::{names_in, other_lists};
 use crate::feature::project::Project;
 use crate::feature::{checklists, extensions};
-use crate::session::messages::shortfall::hooks_in_words;
 use crate::store::due::ExtensionHooks;
 use crate::store::read;
 
@@ -117,10 +116,5 @@ impl SpecKitRules {
         let (hooks, wrong) = extensions::mandatory(&change.root);
         let open_checklists = open_checklists.unwrap_or_default();
         Self { hooks, open_checklists, converge: None, wrong }
-    }
-
-    /// The hooks and when they have to run; empty for none.
-    pub fn hooks_in_words(&self) -> String {
-        hooks_in_words(&self.hooks)
     }
 }

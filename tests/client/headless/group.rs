@@ -31,7 +31,7 @@ pub(super) fn run(
     on_line: &mut dyn FnMut(&[u8]),
 ) -> io::Result<Ended> {
     let (mut line, mut stderr) = (Vec::new(), Vec::new());
-    let program = Program::new(command, limit).grace(Duration::ZERO);
+    let program = Program::new(command, limit);
     let end = program.stream(&mut || false, &mut |source, piece| match source {
         Source::Errors => {
             let room = ERRORS - stderr.len();

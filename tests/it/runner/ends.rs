@@ -366,8 +366,9 @@ fn person_command_hears_an_end() {
     let ran = call.run().with_code(3);
     ran.says("run when the loop ends or needs you (within 5 s)");
     let heard = std::fs::read_to_string(bench.root.join("../heard")).unwrap();
-    let words =
-        format!("{CHANGE}|max_iters|stuck: {CHANGE} · the limit of 1 iteration was reached");
+    let words = format!(
+        "{CHANGE}|max_iters|ended (max_iters): {CHANGE} · the limit of 1 iteration was reached"
+    );
     assert!(heard.starts_with(&words), "{heard}");
     for (command, words) in
         [("exit 4", "exit code 4"), ("sleep 60", "not over yet, ended after 5 s")]

@@ -120,7 +120,7 @@ fn full_disk_is_named_and_continued() {
     let words = state["words"].as_str().unwrap();
     assert!(words.starts_with("the disk was full: `"), "{words}");
     assert!(words.contains("No space left"), "{words}");
-    assert!(fs::read_to_string(&notified).unwrap().starts_with("stopped: "));
+    assert!(fs::read_to_string(&notified).unwrap().starts_with("stopped: ended (stopped): "));
     // The iteration is there, in the room that was kept free for it.
     assert_eq!(numbers(&disk.lines("history.jsonl")), [1]);
     assert_eq!(state["total_tokens"], TOKENS);

@@ -392,6 +392,28 @@ fn renumbered_task_keeps_its_command() {
 }
 
 #[test]
+fn report_counts_renumbered_proofs() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n- [ ] 1.2 End it\n");
+    let list = in_change("tasks.md");
+    bench.agent(&format!("echo $n > a.txt\nsed -i 's/\\[ \\] 1.1 Begin/[x] 7.7 Begin/' {list}"));
+    let proved = "Proved: 1 by files";
+    bench.ralph("--max-iterations 1").run().with_code(3).says(proved);
+    let status = format!("ralph --status --change {CHANGE}");
+    bench.spool(&status).run().with_code(0).says(proved);
+}
+
+#[test]
+fn pattern_is_told_of_files_now() {
+    let bench = Bench::with_tasks(TWO);
+    bench.agent("mkdir -p tests; echo $n > tests/a.sh");
+    let call = || bench.ralph("--max-iterations 1 --protect tests/**");
+    let meets_none = "protects no file that is looked at: tests/**";
+    call().run().with_code(3).says(meets_none);
+    let again = call().run().with_code(3);
+    assert!(!again.output.contains(meets_none), "{again}");
+}
+
+#[test]
 fn added_subtask_finishes_no_parent() {
     let bench = Bench::with_tasks("- [ ] 1.1 Write src/a.rs\n");
     bench.write("src/a.rs", "fn old() {}\n");

@@ -217,23 +217,15 @@ fn next_runner_clears_git_leftovers() {
     running.finish();
     bench.wait_until_nobody_runs();
     std::fs::remove_file(path).unwrap();
-    let killed = left_in_git(&bench);
-    let [name] = &killed[..] else { panic!("{killed:?}") };
-    let process = name.split('-').nth(1).unwrap().to_owned();
-    // A folder of that runner with nothing in it that is held, too; but not what is somebody else's, is held, or is a link.
-    let alive = format!("ralph-{}-aaaaaa", std::process::id());
-    let (held, link) = (format!("ralph-{process}-bbbbbb"), format!("ralph-{process}-cccccc"));
-    bench.write(format!(".git/ralph-{process}-dddddd/index"), "");
-    for name in ["ralph-notes", "ralph-aB3xYz", &alive, &held] {
-        bench.write(format!(".git/{name}"), "mine");
-    }
-    bench.write("../elsewhere/index", "mine");
-    std::os::unix::fs::symlink("../../elsewhere", bench.root.join(".git").join(&link)).unwrap();
-    let holder = std::fs::File::open(bench.root.join(".git").join(&held)).unwrap();
-    holder.lock_shared().unwrap();
+    assert_eq!(left_in_git(&bench), ["ralph-scratch"]);
+    bench.write(".git/ralph-notes", "mine");
     bench.ralph("--commit --max-iterations 2").run().with_code(3);
-    let mut others = ["ralph-notes", "ralph-aB3xYz", &alive, &held, &link].map(str::to_owned);
-    others.sort();
-    assert_eq!(left_in_git(&bench), others);
+    assert_eq!(left_in_git(&bench), ["ralph-notes"]);
+    // A link in its place is removed, and never followed.
+    bench.write("../elsewhere/index", "mine");
+    let link = bench.root.join(".git/ralph-scratch");
+    std::os::unix::fs::symlink("../../elsewhere", link).unwrap();
+    bench.ralph("--commit --max-iterations 3").run().with_code(3);
+    assert_eq!(left_in_git(&bench), ["ralph-notes"]);
     assert_eq!(bench.read("../elsewhere/index"), "mine");
 }

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use ralph_speckit::runner::requests::RunnerRequest;
+use ralph_speckit::runner::requests::{Requests, RunnerRequest};
 use ralph_speckit::runner::state::{
     Iteration, LoopState, LoopStatus, StateFiles, iso, state_folder,
 };
@@ -157,11 +157,11 @@ fn stopped_while_running(root: &Path, mut books: StateFiles, arguments: &[&str])
     std::thread::scope(|scope| {
         let command = scope.spawn(|| spool(root, arguments));
         let deadline = Deadline::after(PATIENCE);
-        while books.requests().pending() != Some(RunnerRequest::Stop) {
+        while Requests::of(&books.folder).pending() != Some(RunnerRequest::Stop) {
             assert!(!deadline.is_over(), "nothing was asked");
             world::pause(Duration::from_millis(5));
         }
-        books.requests().clear_stop();
+        Requests::of(&books.folder).clear_stop();
         books.state.status = LoopStatus::Stopped;
         "a person stopped it".clone_into(&mut books.state.words);
         books.save().unwrap();
@@ -199,7 +199,7 @@ fn stop_names_a_runner_that_stays() {
     }
     let output = spool(&root, &["stop", "--wait", "0"]);
     assert!(String::from_utf8(output.stdout).unwrap().contains("was asked to end"));
-    assert_eq!(books.requests().pending(), Some(RunnerRequest::Stop));
+    assert_eq!(Requests::of(&books.folder).pending(), Some(RunnerRequest::Stop));
 }
 
 #[test]

@@ -2,11 +2,8 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
-
 use super::line::TranscriptLine;
 use super::tail::TranscriptTail;
-use crate::hosts::json::read_json;
 use crate::hosts::transcript::TurnEnd;
 use crate::world::WallTime;
 
@@ -24,14 +21,9 @@ pub fn shows(path: &Path, end: TurnEnd<'_>, from: u64) -> bool {
 
 /// The agent's last words in a line, and their time, if the line has one.
 fn words_in(line: &[u8]) -> Option<(String, Option<WallTime>)> {
-    let text = TranscriptLine::read(line)?.spoken()?.content.last_text()?;
-    let at = read_json::<LineTime>(line).and_then(|line| time_of(&line.timestamp));
-    Some((text, at))
-}
-
-#[derive(Deserialize)]
-struct LineTime {
-    timestamp: String,
+    let line = TranscriptLine::read(line)?;
+    let at = line.timestamp.as_str().and_then(time_of);
+    Some((line.spoken()?.last_text()?, at))
 }
 
 /// Reads `2026-11-22T13:01:28.829Z`, and no other form.

@@ -1,10 +1,8 @@
 //! The lines of a transcript: finding them, and the agent's words in one.
 
-use std::fmt;
-
 use memchr::{memchr, memmem, memrchr};
-use serde::de::{self, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
+use serde_json::Value;
 
 use crate::engine::promise::stands_alone;
 use crate::hosts::json::read_json;
@@ -30,22 +28,16 @@ pub struct TranscriptLine {
     sidechain: Option<bool>,
     #[serde(rename = "isMeta")]
     meta: Option<bool>,
+    #[serde(default)]
+    pub timestamp: Value,
     message: Option<Message>,
 }
 
 #[derive(Deserialize)]
 pub struct Message {
+    /// A list of blocks or one text, else nothing.
     #[serde(default)]
-    pub content: SpokenBlocks,
-}
-
-/// The blocks of a message: a list of blocks or one text, else nothing.
-#[derive(Default)]
-pub struct SpokenBlocks(Vec<Block>);
-
-#[derive(Deserialize)]
-struct Block {
-    text: Option<String>,
+    content: Value,
 }
 
 impl TranscriptLine {
@@ -63,44 +55,21 @@ impl TranscriptLine {
     }
 }
 
-impl SpokenBlocks {
-    pub fn last_text(self) -> Option<String> {
-        self.0.into_iter().rev().find_map(|block| block.text)
+impl Message {
+    fn texts(&self) -> impl DoubleEndedIterator<Item = &str> {
+        let blocks = self.content.as_array().map(Vec::as_slice).unwrap_or_default();
+        self.content
+            .as_str()
+            .into_iter()
+            .chain(blocks.iter().filter_map(|block| block["text"].as_str()))
+    }
+
+    pub fn last_text(&self) -> Option<String> {
+        self.texts().next_back().map(str::to_owned)
     }
 
     /// A text has this signal alone on a line.
     pub fn says(&self, signal: &str) -> bool {
-        let mut texts = self.0.iter().filter_map(|block| block.text.as_deref());
-        texts.any(|text| stands_alone(text, signal))
-    }
-}
-
-impl<'de> Deserialize<'de> for SpokenBlocks {
-    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        source.deserialize_any(BlocksVisitor)
-    }
-}
-
-/// Builds no tree of unwanted members.
-struct BlocksVisitor;
-
-impl<'de> Visitor<'de> for BlocksVisitor {
-    type Value = SpokenBlocks;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "a list of content blocks or a text")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<SpokenBlocks, E> {
-        let block = Block { text: Some(text.to_owned()) };
-        Ok(SpokenBlocks(vec![block]))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<SpokenBlocks, A::Error> {
-        let mut blocks = Vec::new();
-        while let Some(block) = items.next_element()? {
-            blocks.push(block);
-        }
-        Ok(SpokenBlocks(blocks))
+        self.texts().any(|text| stands_alone(text, signal))
     }
 }

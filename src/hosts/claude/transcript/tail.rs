@@ -65,7 +65,7 @@ impl TranscriptTail {
 
     /// The agent's last text in the last 500 lines.
     pub fn last_text(&self) -> Option<String> {
-        self.find_text(|line| TranscriptLine::read(line)?.spoken()?.content.last_text())
+        self.find_text(|line| TranscriptLine::read(line)?.spoken()?.last_text())
     }
 
     /// The agent itself wrote `signal` alone on one of the last 500 lines.
@@ -73,7 +73,7 @@ impl TranscriptTail {
         let body = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
         let start = memchr::memrchr_iter(b'\n', body).nth(LINES - 1).map_or(0, |end| end + 1);
         lines_with(&body[start..], signal.as_bytes()).any(|line| match TranscriptLine::read(line) {
-            Some(line) => line.spoken().is_some_and(|message| message.content.says(signal)),
+            Some(line) => line.spoken().is_some_and(|message| message.says(signal)),
             // A broken JSON line has no words; a line that is no JSON is plain text.
             None => line.trim_ascii() == signal.as_bytes(),
         })

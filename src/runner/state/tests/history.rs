@@ -16,10 +16,7 @@ fn old_logs_go_in_time() {
     files.log(1).unwrap();
     assert!(!logs.join("1999-0001.log").exists());
     write("1999-0001.log", 1);
-    let (second, _) = files.log(2).unwrap();
-    assert!(logs.join("1999-0001.log").exists(), "nothing was logged in the first iteration");
-    second.set_len(64 << 20).unwrap();
-    files.log(3).unwrap();
+    files.log(2).unwrap();
     assert!(!logs.join("1999-0001.log").exists());
 }
 
@@ -91,8 +88,7 @@ fn torn_history_line_costs_itself() {
     let mut files = desk.open();
     files.begin(&begun(1)).unwrap();
     files.end(&finished(1)).unwrap();
-    let found = tail(&path, 10).unwrap();
-    assert_eq!((found.iterations.len(), found.unread), (2, 1));
+    assert_eq!(tail(&desk.folder(), 10).unwrap().len(), 2);
 }
 
 #[test]
@@ -113,9 +109,9 @@ fn l1_iteration_behind_garbage_stays() {
         journal.write_all(b"{\"at\":1,\"eve").unwrap();
         files.note(&Entry { at: WallTime::from_millis(n.into()), ..Entry::default() }).unwrap();
     }
-    let found = tail(&path, 10).unwrap();
-    let numbers: Vec<_> = found.iterations.iter().map(|past| past.iteration.n).collect();
-    assert_eq!((numbers, found.unread), (vec![1, 2], 2));
+    let found = tail(&desk.folder(), 10).unwrap();
+    let numbers: Vec<_> = found.iter().map(|past| past.iteration.n).collect();
+    assert_eq!(numbers, [1, 2]);
     let (entries, unread) =
         journal::entries(&fs::read(desk.folder().join("journal.jsonl")).unwrap());
     assert_eq!((entries.len(), unread), (2, 2));
@@ -134,10 +130,9 @@ fn long_history_reads_its_tail() {
         text.push(b'\n');
     }
     fs::write(&path, &text).unwrap();
-    let last = tail(&path, 10).unwrap();
-    let numbers: Vec<u32> = last.iterations.iter().map(|past| past.iteration.n).collect();
+    let last = tail(scratch.path(), 10).unwrap();
+    let numbers: Vec<u32> = last.iter().map(|past| past.iteration.n).collect();
     assert_eq!(numbers, (4991..=5000).collect::<Vec<_>>());
-    assert_eq!(last.unread, 0);
-    assert_eq!(tail(&path, 0).unwrap().iterations.len(), 0);
-    assert_eq!(tail(&scratch.path().join("none"), 3).unwrap(), HistoryTail::default());
+    assert_eq!(tail(scratch.path(), 0).unwrap().len(), 0);
+    assert_eq!(tail(&scratch.path().join("none"), 3).unwrap(), []);
 }

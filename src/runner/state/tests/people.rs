@@ -6,19 +6,22 @@ use super::*;
 fn context_changes_during_runs() {
     let desk = Desk::new();
     let files = desk.open();
-    assert_eq!(files.context().unwrap(), "");
+    assert_eq!(Context::of(&files.folder).read().unwrap(), "");
     let context = Context::of(&desk.folder());
     context.add("Use port 8081 $(touch pwned)").unwrap();
     context.add("Über\nalles\n").unwrap();
-    assert_eq!(files.context().unwrap(), "Use port 8081 $(touch pwned)\n\nÜber\nalles\n");
+    assert_eq!(
+        Context::of(&files.folder).read().unwrap(),
+        "Use port 8081 $(touch pwned)\n\nÜber\nalles\n"
+    );
     assert!(context.add(" \n").unwrap_err().to_string().contains("no words"));
     let words = context.add(&"x".repeat(MOST_CONTEXT)).unwrap_err().to_string();
     assert!(words.contains("--clear-context"), "{words}");
     context.clear().unwrap();
     context.clear().unwrap();
-    assert_eq!(files.context().unwrap(), "");
+    assert_eq!(Context::of(&files.folder).read().unwrap(), "");
     fs::write(desk.folder().join("context.md"), b"\xff").unwrap();
-    assert!(files.context().unwrap_err().to_string().contains("not UTF-8"));
+    assert!(Context::of(&files.folder).read().unwrap_err().to_string().contains("not UTF-8"));
 }
 
 #[test]
@@ -44,7 +47,7 @@ fn requests_can_be_withdrawn() {
     let desk = Desk::new();
     let files = desk.open();
     let person = Requests::of(&desk.folder());
-    let runner = files.requests();
+    let runner = Requests::of(&files.folder);
     assert_eq!((runner.pending(), runner.paused()), (None, None));
     person.ask(RunnerRequest::Pause).unwrap();
     assert_eq!(runner.pending(), Some(RunnerRequest::Pause));
@@ -63,12 +66,12 @@ fn stale_stop_ends_no_run() {
     drop(desk.open());
     Requests::of(&desk.folder()).ask(RunnerRequest::Stop).unwrap();
     let files = desk.open();
-    assert_eq!(files.requests().pending(), None, "it was there before the run began");
+    assert_eq!(Requests::of(&files.folder).pending(), None, "it was there before the run began");
     // It was asked of another process, and only written down now.
     let stale = json!({"runner": std::process::id() + 1, "at": 5}).to_string();
     fs::write(desk.folder().join("stop"), stale).unwrap();
-    assert_eq!(files.requests().pending(), None);
+    assert_eq!(Requests::of(&files.folder).pending(), None);
     // One that a person made by hand is meant for whoever runs.
     fs::write(desk.folder().join("stop"), "").unwrap();
-    assert_eq!(files.requests().pending(), Some(RunnerRequest::Stop));
+    assert_eq!(Requests::of(&files.folder).pending(), Some(RunnerRequest::Stop));
 }
