@@ -54,14 +54,6 @@ pub struct FeatureStop {
     pub ticks: Ticks,
 }
 
-/// Whether the feature's files judge the stop.
-pub enum Entered {
-    /// They do not: the loop has ended, or is another session's.
-    Answer(HookAnswer),
-    /// They do.
-    Feature(Box<FeatureStop>),
-}
-
 /// Reads the feature's files before any lock. `waits` also waits for a transcript that lags.
 pub fn read(context: &StopContext<'_>, record: &Record, waits: bool) -> Option<FeatureSnapshot> {
     if waits {
@@ -90,14 +82,14 @@ pub fn left_alone(
     FeatureSnapshot::read_by(&snapshot.feature, context.deadline).unwrap_or(snapshot)
 }
 
-/// The feature under the limits of its loop, or the answer where files that are gone have
-/// ended the loop. `snapshot` are the files as they were read before the lock.
+/// The feature under the limits of its loop; the answer where files that are gone have ended the loop, or where it is another
+/// session's. `snapshot` are the files as they were read before the lock.
 pub fn enter(
     session: &mut StopSession<'_>,
     snapshot: Option<FeatureSnapshot>,
-) -> io::Result<Entered> {
+) -> io::Result<Result<Box<FeatureStop>, HookAnswer>> {
     let Some(snapshot) = snapshot.or_else(|| session.snapshot_without_state()) else {
-        return session.state_gone().map(Entered::Answer);
+        return session.state_gone().map(Err);
     };
     let snapshot =
         snapshot.under(&session.standing, Some(&session.record), session.context.deadline);
@@ -110,17 +102,17 @@ pub fn enter(
     let is_elsewhere = snapshot.feature.relative != session.record.folder;
     if is_elsewhere && session.standing.pin().is_some() {
         // A link leads to another folder now.
-        return session.state_gone().map(Entered::Answer);
+        return session.state_gone().map(Err);
     }
     if !ours || is_elsewhere {
-        return Ok(Entered::Answer(HookAnswer::silent()));
+        return Ok(Err(HookAnswer::silent()));
     }
     if let Some(pin) = session.standing.pin() {
         // The person's words and tasks stay in the notes after the pin is gone.
         session.record.asked.clone_from(&pin.asked);
     }
     let ticks = Ticks::default();
-    Ok(Entered::Feature(Box::new(FeatureStop { snapshot, list_changed: false, ticks })))
+    Ok(Ok(Box::new(FeatureStop { snapshot, list_changed: false, ticks })))
 }
 
 /// The texts about an end between two stops: for the person, and for the log.

@@ -33,19 +33,12 @@ pub enum Meant {
 
 /// The live loops of a project, by session. A feature's loop lives where its pin says so.
 pub fn live(loops: &Loops) -> Vec<Record> {
-    let mut records = records(loops);
-    records.retain(|record| record.ledger.is_live() && drives(loops, record));
-    records
+    let lives = |record: &Record| record.ledger.is_live() && drives(loops, record);
+    loops.records().filter(lives).collect()
 }
 
 pub fn live_ralph(loops: &Loops) -> Vec<Record> {
-    let mut records = records(loops);
-    records.retain(Record::is_live_ralph);
-    records
-}
-
-fn records(loops: &Loops) -> Vec<Record> {
-    loops.sessions().into_iter().filter_map(|session| loops.peek(&session)).collect()
+    loops.records().filter(Record::is_live_ralph).collect()
 }
 
 /// Whether the loop is this record's: that of a feature is where its pin says, as long as that can be read.

@@ -151,6 +151,11 @@ impl Loops {
         self.records.arrived(session).ok().flatten()
     }
 
+    /// The records of all sessions, without their locks.
+    pub fn records(&self) -> impl Iterator<Item = Record> {
+        self.sessions().into_iter().filter_map(|session| self.peek(&session))
+    }
+
     /// Empty for none.
     pub fn journal(&self, session: &str) -> Vec<u8> {
         let path = self.folder.join(session).join("journal.jsonl");
@@ -173,8 +178,7 @@ impl Loops {
         let is_its = |record: &Record| {
             record.kind != LoopKind::Task && record.about == feature && record.ledger.is_live()
         };
-        let mut records = self.sessions().into_iter().filter_map(|session| self.peek(&session));
-        records.find(is_its).map(|record| record.bare_pin())
+        self.records().find(is_its).map(|record| record.bare_pin())
     }
 
     /// The pin of a feature for somebody who writes another one: a broken file is moved aside. Any other error may pass.

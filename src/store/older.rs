@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::names::{ArmedBy, EndName, LoopKind, PausedBy};
 use super::notes::load_whole;
 use super::pin::{Pin, PinnedEnd};
-use super::private::{in_file, load_private};
+use super::private::{load_private, parsed};
 use super::read::{self, below};
 use super::record::{Assignment, Notified, Pause, Record};
 use crate::engine::fields::read_fields;
@@ -93,15 +93,9 @@ pub(super) fn record(
     // A file of the project arms nothing.
     let left = left.map(|left| Record { version: 1, armed: None, ..left });
     let own = ["session-", session, ".json"].concat();
-    let pin = pin.map(|bytes| {
-        let pin = serde_json::from_slice::<Pin>(bytes);
-        pin.map_err(|error| {
-            let error = in_file(&file(&own), &error.to_string());
-            io::Error::new(io::ErrorKind::InvalidData, error)
-        })
-    });
+    let pin: Option<Pin> = pin.map(|bytes| parsed(&file(&own), bytes)).transpose()?;
     let is_here = |pin: &Pin| Path::new(&pin.project.0) == root && pin.session == session;
-    let Some(mut pin) = pin.transpose()?.filter(is_here) else { return Ok(left) };
+    let Some(mut pin) = pin.filter(is_here) else { return Ok(left) };
     let told: Option<Notified> = taken(&mut pin, "told");
     let paused: Option<bool> = taken(&mut pin, "paused");
     let contract: Option<Contract> = taken(&mut pin, "contract");

@@ -30,8 +30,12 @@ pub fn state_home() -> io::Result<PathBuf> {
 
 /// `None` for no file. An error names a file that cannot be read, or that somebody else could have written.
 pub(super) fn load_private<T: DeserializeOwned>(path: &Path, most: u64) -> io::Result<Option<T>> {
-    let value = read_private(path, most)?.map(|bytes| serde_json::from_slice(&bytes)).transpose();
-    value.map_err(|error| {
+    read_private(path, most)?.map(|bytes| parsed(path, &bytes)).transpose()
+}
+
+/// An error of the kind `InvalidData` names the file.
+pub(super) fn parsed<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> io::Result<T> {
+    serde_json::from_slice(bytes).map_err(|error| {
         let error = in_file(path, &error.to_string());
         io::Error::new(io::ErrorKind::InvalidData, error)
     })

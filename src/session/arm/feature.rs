@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::exclude::keep_out;
 use super::gate::{Gate, gate};
 use super::state::{fill, lower_limits, readable_state, state_to_start_from};
-use super::{Armed, Armer, Arming};
+use super::{Armed, Armer, Arming, replace};
 use crate::engine::edit::untick;
 use crate::engine::order::map_of;
 use crate::engine::proof::LeastProof;
@@ -128,7 +128,7 @@ pub fn arm(
     let has_checks = !pin.checks.is_empty() || !commands.is_empty();
     let no_checks = if has_checks || !armer.is_person() { "" } else { NO_CHECKS };
     let shown = [no_checks, &runs, &judges].concat();
-    pin.armed_by.clone_from(arming.by);
+    pin.armed_by.clone_from(arming.armer.by);
     notes.extend(unkept);
     notes.extend(Some(NOT_A_PERSON.to_owned()).filter(|_| !armer.is_person()));
     notes.extend(taken_from);
@@ -421,10 +421,10 @@ fn bind(
         } else {
             format!("The loop of {} in this session ends with this.", own.about)
         });
-        arming.replace(&own)?;
+        arming.entries.push(replace(&arming.loops, &own, &mut arming.undo)?);
     }
-    let Armer { session, transcript, .. } = arming.armer;
-    let mut record = Record::new(pin, session.unwrap_or_default(), arming.by, transcript);
+    let Armer { session, by, transcript } = arming.armer;
+    let mut record = Record::new(pin, session.unwrap_or_default(), by, transcript);
     record.had_list = true;
     record.asked.clone_from(&pin.asked);
     // The work at the start: the first stop can tell what has changed.

@@ -52,7 +52,6 @@ pub struct Armed {
 /// and then releases its locks.
 struct Arming<'a> {
     armer: Armer<'a>,
-    by: &'a ArmedBy,
     loops: Loops,
     pins: io::Result<Pins>,
     undo: Undo,
@@ -74,7 +73,6 @@ impl<'a> Arming<'a> {
         let _made = pins.as_ref().map(Pins::make);
         Ok(Self {
             armer,
-            by: armer.by,
             pins,
             loops,
             undo: Undo::default(),
@@ -96,12 +94,6 @@ impl<'a> Arming<'a> {
         self.folder.as_ref().map_or(Ok(None), Session::record_or_aside)
     }
 
-    /// Ends the session's live loop, whose record the new one overwrites.
-    fn replace(&mut self, live: &Record) -> io::Result<()> {
-        self.entries.push(replace(&self.loops, live, &mut self.undo)?);
-        Ok(())
-    }
-
     /// Keeps the Verify commands for [`Arming::open`]. The result: the lines on what may run, and a note if nothing can
     /// be kept. Commands that a session cannot show in full are refused; `instead` says what to do. `typed` counts the
     /// checks in the command itself.
@@ -121,7 +113,7 @@ impl<'a> Arming<'a> {
         }
         let unkept = pinned::keep_commands(self.pins.as_ref(), key, pin, commands)?;
         if unkept.is_some() {
-            self.by = &ArmedBy::Unkept;
+            self.armer.by = &ArmedBy::Unkept;
         }
         Ok((shown, unkept))
     }
