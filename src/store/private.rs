@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::notes;
 use super::read::{self, Problem, below};
 use super::write::{Flush, LEFT_ALONE, remove_leftovers, write_private};
 use crate::system::files::{self, real_path};
@@ -66,9 +67,7 @@ pub(super) fn save<T: Serialize>(path: &Path, value: &T, most: u64) -> io::Resul
         return Err(in_file(path, &words));
     }
     remove_leftovers(path, LEFT_ALONE);
-    let words = |error: io::Error| format!("`{}`: {error}", path.display());
-    write_private(path, &bytes, Flush::ToDisk)
-        .map_err(|error| io::Error::new(error.kind(), words(error)))
+    write_private(path, &bytes, Flush::ToDisk).map_err(|error| notes::in_file(path, &error))
 }
 
 /// Makes a folder for the owner alone, and missing folders above.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::journal::{self, Entry};
 use super::lock::Lock;
 use super::names::LoopKind;
-use super::notes::{MOST, NotLoaded, in_file, is_session_id, put_aside, read_ours, save};
+use super::notes::{MOST, in_file, is_session_id, put_aside, read_ours, save};
 use super::older;
 use super::pins::{PinKey, Pins, kept_below, may_be_there};
 use super::private::{make_private, read_private};
@@ -190,7 +190,7 @@ impl Session {
     /// The tasks as last noted, in the form of [`TaskList::to_lines`](crate::engine::tasks::TaskList::to_lines); none if
     /// the file is broken, or of another version. An error if the file cannot be opened.
     pub fn noted_tasks(&self) -> io::Result<String> {
-        let noted = read_ours(&self.open_tasks_path(), MOST_NOTED).or_else(NotLoaded::or_none)?;
+        let noted = read_ours(&self.open_tasks_path(), MOST_NOTED)?;
         let noted = String::from_utf8(noted.unwrap_or_default()).unwrap_or_default();
         Ok(noted.strip_prefix(NOTED).unwrap_or_default().to_owned())
     }
