@@ -10,7 +10,7 @@ use super::names::{LoopName, NameKind, TypedName};
 use super::steered::{Answer, Steered};
 use crate::feature::project::Project;
 use crate::hosts::claude::transcript::{ClaudeTranscript, of_session};
-use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt, list, orphans};
+use crate::session::adopt::{Adopter, adopt, list, orphans};
 use crate::session::life;
 use crate::session::select::live;
 use crate::store::loops::Loops;
@@ -98,8 +98,8 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
         session: &own,
         transcript: transcript.as_deref(),
         from: from.as_deref(),
-        silence: if args.force { Silence::Waived } else { Silence::Needed },
-        own: if args.replace { OwnLoop::Ends } else { OwnLoop::Stays },
+        force: args.force,
+        replace: args.replace,
     };
     let taken = adopt(&project, adopter)?;
     let transcript = transcript.map(ClaudeTranscript::at);

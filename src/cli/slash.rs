@@ -9,13 +9,13 @@ use crate::feature::settings::Settings;
 use crate::hook::{self, HookOutput};
 use crate::hosts::{HookAnswer, HookEvent};
 use crate::refusal::Refusal;
-use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt};
+use crate::session::adopt::{Adopter, adopt};
 use crate::session::arguments::feature::FeatureRequest;
 use crate::session::arguments::flags::{take_flags, words};
 use crate::session::arguments::task::TaskRequest;
 use crate::session::arm::Armer;
 use crate::session::arm::task::Flavour;
-use crate::session::cancel::{cancel_feature, cancel_task};
+use crate::session::cancel::{CancelledFeature, cancel_feature, cancel_task};
 use crate::session::messages::feature::BY_OUTLINE;
 use crate::session::select::feature_to_cancel;
 use crate::session::{arm, life};
@@ -144,9 +144,8 @@ fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     let project = own.map_or_else(|| project(event), Ok)?;
     let named = Some(named).filter(|name| !name.is_empty());
     let feature = feature_to_cancel(&project, named, Some(&event.session))?;
-    let cancelled = cancel_feature(&project, &feature)?;
-    let headline = cancelled.headline();
-    let text = format!("{headline}\n\n{}\n\n{}", cancelled.summary, cancelled.cleanup);
+    let CancelledFeature { summary, headline, cleanup } = cancel_feature(&project, &feature)?;
+    let text = format!("{headline}\n\n{summary}\n\n{cleanup}");
     Ok(HookAnswer::stop_command(&text).log(&format!("Feature {}: {headline}", feature.name)))
 }
 
@@ -192,8 +191,8 @@ fn adopted(event: &HookEvent, session: &str, request: &TaskRequest) -> Result<Ho
         session,
         transcript,
         from,
-        silence: if request.chosen.force() { Silence::Waived } else { Silence::Needed },
-        own: if request.chosen.replace() { OwnLoop::Ends } else { OwnLoop::Stays },
+        force: request.chosen.force(),
+        replace: request.chosen.replace(),
     };
     let taken = adopt(&project, adopter)?;
     note_client(&project.root, event);

@@ -13,7 +13,7 @@ use super::steered::{Answer, Steered};
 use crate::feature::project::{Feature, Project, printable};
 use crate::runner::requests::RunnerRequest;
 use crate::runner::state::{LoopStatus, holder, read_state};
-use crate::session::cancel::{cancel_feature, cancel_task, summary};
+use crate::session::cancel::{CancelledFeature, cancel_feature, cancel_task};
 use crate::session::select::feature_of;
 use crate::store::loops::Loops;
 use crate::text::counted;
@@ -61,9 +61,8 @@ fn of_task(args: &StopArgs, project: &Project, session: &str) -> Result<ExitCode
 }
 
 fn of_feature(args: &StopArgs, project: &Project, feature: &Feature) -> Result<ExitCode> {
-    let summary = summary(project, feature).map(|summary| summary + "\n\n").unwrap_or_default();
-    let done = cancel_feature(project, feature)?;
-    let words = format!("{summary}{} {}", done.headline(), done.cleanup);
+    let CancelledFeature { summary, headline, cleanup } = cancel_feature(project, feature)?;
+    let words = format!("{summary}\n\n{headline} {cleanup}");
     args.answer.say(&words, &Steered::Feature(project, &feature.name))
 }
 

@@ -40,24 +40,10 @@ pub struct Adopter<'a> {
     pub transcript: Option<&'a Path>,
     /// The loop's session, or the beginning of its id; `None` for the only loop left behind.
     pub from: Option<&'a str>,
-    pub silence: Silence,
-    pub own: OwnLoop,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Silence {
-    /// A session without a sign of life for an hour.
-    Needed,
-    /// Any session.
-    Waived,
-}
-
-/// The fate of a live loop that the adopting session has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OwnLoop {
-    /// It stays, and no loop is adopted.
-    Stays,
-    Ends,
+    /// Also from a session that may still be there.
+    pub force: bool,
+    /// A live loop of the adopting session ends with this; otherwise it stays, and no loop is adopted.
+    pub replace: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +72,7 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     if pin.as_ref().is_some_and(|pin| !pin.is_live_in(&record.session)) {
         return Err(gone());
     }
-    if adopter.silence == Silence::Needed && !is_left_behind(&loops, &record) {
+    if !adopter.force && !is_left_behind(&loops, &record) {
         let what = format!(
             "session {from} gave a sign of life {} ago; a loop is taken over when its session is gone, or after an hour of silence",
             age(record.silent_for())
@@ -101,7 +87,7 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     }
     let mut replaced = None;
     if let Some(own) = own.filter(|own| own.ledger.is_live()) {
-        if adopter.own == OwnLoop::Stays {
+        if !adopter.replace {
             return Err(messages::already_armed(&own));
         }
         replaced = Some(replace(&loops, &own, &mut undo)?);
@@ -153,7 +139,7 @@ fn meant(loops: &Loops, adopter: Adopter<'_>) -> Result<String, Refusal> {
         None if candidates.iter().any(is_left) => {
             candidates.retain(is_left);
         }
-        None if adopter.silence == Silence::Needed && !candidates.is_empty() => {
+        None if !adopter.force && !candidates.is_empty() => {
             return Err(Refusal::new(
                 "no loop was left behind here: each session gave a sign of life within the last hour",
                 ["if one of them is really gone, name it and add --force:\n", &list(&candidates)]

@@ -26,25 +26,12 @@ pub struct CancelledFeature {
     pub summary: String,
     /// The files that were removed and kept.
     pub cleanup: String,
-    /// The loop's earlier end; empty if this cancel ended it.
-    pub ended_before: String,
-}
-
-impl CancelledFeature {
     /// One sentence about the fate of the loop.
-    pub fn headline(&self) -> String {
-        match self.ended_before.as_str() {
-            "" => "Loop cancelled.".to_owned(),
-            reason => format!(
-                "The loop had ended before ({}); there was nothing to cancel.",
-                printable(reason)
-            ),
-        }
-    }
+    pub headline: String,
 }
 
-/// A feature's loop for people: feature, phase, task, iterations, or that there is none.
-pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
+/// A feature's loop for people: feature, phase, task, iterations; `None` without a state file.
+fn summary(project: &Project, feature: &Feature) -> Option<String> {
     let snapshot = FeatureSnapshot::read(feature)?;
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     let loops = Loops::of(&project.root);
@@ -124,7 +111,12 @@ pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledF
     let summary = before.unwrap_or_else(|| format!("Feature: {}", feature.name));
     // Read again: whoever had it may have ended it in the meantime.
     let end = loops.pin(&feature.name).ok().flatten().and_then(|pin| pin.ended);
-    let end = end.filter(|_| ended.is_none());
-    let ended_before = end.map_or_else(String::new, |end| end.reason.name().to_owned());
-    Ok(CancelledFeature { summary, cleanup, ended_before })
+    let headline = match end.filter(|_| ended.is_none()) {
+        None => "Loop cancelled.".to_owned(),
+        Some(end) => {
+            let reason = end.reason.name();
+            format!("The loop had ended before ({reason}); there was nothing to cancel.")
+        }
+    };
+    Ok(CancelledFeature { summary, cleanup, headline })
 }
