@@ -350,10 +350,10 @@ impl Loops {
             return None;
         }
         let (entries, _) = journal::entries(&self.journal(session));
-        let last = entries.into_iter().rfind(|entry| entry.event == JournalEvent::Checks)?;
-        // An older version, which may still run, only writes the words.
-        let words = last.words.strip_prefix("running ").unwrap_or_default();
-        Some(if last.check.is_empty() { words.to_owned() } else { last.check })
+        entries
+            .into_iter()
+            .rfind(|entry| entry.event == JournalEvent::Checks)
+            .map(|entry| entry.check)
     }
 
     fn checks_path(&self, session: &str) -> PathBuf {

@@ -49,7 +49,7 @@ const LOOK: Duration = Duration::from_millis(500);
 const BEFORE: usize = 10;
 
 /// Arguments that choose entries, and mean nothing for one iteration.
-const ALONE: [&str; 6] = ["by_name", "since", "last", "follow", "session", "feature"];
+const ALONE: [&str; 5] = ["since", "last", "follow", "session", "feature"];
 
 /// Show every decision and why it was made, loop by loop.
 #[derive(clap::Args)]
@@ -57,9 +57,6 @@ const ALONE: [&str; 6] = ["by_name", "since", "last", "follow", "session", "feat
 pub struct LogArgs {
     #[command(flatten)]
     which: WhichLoop,
-    /// The same as NAME, by which earlier versions had it
-    #[arg(long = "loop", value_name = "NAME", hide = true, conflicts_with_all = ["loop_name", "session", "feature", "change"])]
-    by_name: Option<String>,
     /// Only what happened since then: 90s, 30m, 2h, 3d, 2026-11-22 or "2026-11-22 14:30"
     #[arg(long, value_name = "TIME", value_parser = since::since)]
     since: Option<WallTime>,
@@ -89,8 +86,7 @@ const OF_FEATURE: &str = "The loop of this feature, such as 001-login, 1 or logi
 impl LogArgs {
     /// The named loop; `None` for all.
     fn typed(&self) -> Option<TypedName<'_>> {
-        let by_name = self.by_name.as_deref().map(|text| TypedName { kind: None, text });
-        self.which.typed().or(by_name)
+        self.which.typed()
     }
 
     /// The name, if it is of this kind.
