@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::context::{ChecksRun, StopContext, StopSession};
-use super::counted::as_counted;
+use super::counted::{as_counted, missing};
 use super::notices::{self, Notice};
 use super::observe::feature::{self as observe, add_seen, hooks_due, wait_for_transcript};
 use crate::engine::matched::ListChanges;
@@ -178,12 +178,7 @@ impl FeatureStop {
         if let Some(list) = snapshot.tasks.as_ref().filter(|_| looks_back)
             && let Some(judge) = judge.or_else(|| judge_of(project, &snapshot.feature, pin).ok())
         {
-            tampered.removed = judge.missing(list, tampered.removed);
-            // The armed list has more tasks than a part of the list.
-            let asked = record.asked.as_ref().map(|asked| asked.tasks.as_slice());
-            let is_asked = |id: &String| asked.is_some_and(|ids| ids.contains(id));
-            let named = snapshot.place().named;
-            tampered.removed.retain(|id| !named || is_asked(id) || record.gone_tasks.contains(id));
+            tampered.removed = missing(&judge, list, &record.gone_tasks, record.asked.as_deref());
         }
         seen.tampered = tampered;
         seen.finished = self.finished(session);

@@ -97,6 +97,13 @@ impl PinState {
     }
 }
 
+impl Pin {
+    /// The key of the file that has this pin.
+    pub fn key(&self) -> PinKey<'_> {
+        if self.process == 0 { PinKey::Feature(&self.about) } else { PinKey::Change(&self.about) }
+    }
+}
+
 impl PinKey<'_> {
     fn name(self) -> String {
         match self {

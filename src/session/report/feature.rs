@@ -22,7 +22,7 @@ use crate::session::pinned;
 use crate::session::task_log::receipts_of;
 use crate::store::loops::{LetGo, Loops, VerifyCommands};
 use crate::store::names::EndName;
-use crate::store::pins::{Pin, PinKey, PinState, Pins};
+use crate::store::pins::{Pin, PinState, Pins};
 use crate::system::names;
 use crate::text::{LARGEST, counted, title};
 
@@ -175,9 +175,9 @@ impl FeatureReport {
             None if lives => armed,
             _ => PinState::Nobody,
         };
-        let verify = standing.pin().and_then(|pin| {
-            Pins::of(&project.root).ok()?.verify(PinKey::Feature(&feature.name), pin).ok()
-        });
+        let verify = standing
+            .pin()
+            .and_then(|pin| Pins::of(&project.root).ok()?.verify(pin.key(), pin).ok());
         let snapshot = as_counted(project, feature, &standing, record.as_ref());
         let noted = record.as_ref().map(|record| record.armed_at);
         let armed_at = noted.or_else(|| pin.as_ref().map(|pin| pin.armed_at));
