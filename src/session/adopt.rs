@@ -72,12 +72,10 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     if pin.as_ref().is_some_and(|pin| !pin.is_live_in(&record.session)) {
         return Err(gone());
     }
-    if !adopter.force && !is_left_behind(&loops, &record) {
-        let what = format!(
-            "session {from} gave a sign of life {} ago; a loop is taken over when its session is gone, or after an hour of silence",
-            age(record.silent_for())
-        );
-        return Err(Refusal::new(what, "if that session is really gone, add --force"));
+    if !adopter.force
+        && let Some(refusal) = life::kept_from_others(&loops, &record)
+    {
+        return Err(refusal);
     }
     let own = new.record()?;
     // Refused means unchanged: until the loop has moved, a failure puts every file back.
@@ -141,7 +139,7 @@ fn meant(loops: &Loops, adopter: Adopter<'_>) -> Result<String, Refusal> {
         }
         None if !adopter.force && !candidates.is_empty() => {
             return Err(Refusal::new(
-                "no loop was left behind here: each session gave a sign of life within the last hour",
+                "no loop was left behind here: each is paused, or gave a sign of life within the last hour",
                 ["if one of them is really gone, name it and add --force:\n", &list(&candidates)]
                     .concat(),
             ));

@@ -366,16 +366,12 @@ fn taken_from(
     let other = pin.map(|pin| pin.session).filter(|other| Some(other.as_str()) != armer.session);
     let Some(other) = other else { return Ok(None) };
     let record = loops.peek(&other).filter(|record| record.ledger.is_live());
-    let is_there = record.is_some_and(|record| {
-        record.armed_by != ArmedBy::Claim && !life::of(loops, &record).leaves_behind(&record)
-    });
-    let other = printable(&other);
-    if is_there && !request.chosen.force() {
-        return Err(Refusal::new(
-            format!("session {other} works on feature `{}`", feature.name),
-            "let it work, end its loop there with /speckit:cancel, or take the loop over with --force",
-        ));
+    let armed = record.filter(|record| record.armed_by != ArmedBy::Claim);
+    let refusal = armed.and_then(|record| life::kept_from_others(loops, &record));
+    if let Some(refusal) = refusal.filter(|_| !request.chosen.force()) {
+        return Err(refusal);
     }
+    let other = printable(&other);
     Ok(Some(format!("It was driven by session {other} before; that one may stop.")))
 }
 
