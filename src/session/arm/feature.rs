@@ -76,7 +76,8 @@ pub fn arm(
     let before = Loops::of(root).of_feature(&feature.name).filter(|_| is_judged);
     let refused = before.map(|record| refused(project, &feature, &record)).unwrap_or_default();
     let (all, text) = tasks_of(&feature, optional, &refused)?;
-    let asked = Selection::of(words, &request.literal, &all, &text)?;
+    let features = || project.features_in_words();
+    let asked = Selection::of(words, &request.literal, (&all, &text), features)?;
     let tasks = open_part(&feature, all, &asked, !settings.checks.is_empty())?;
     let mut gate = gate(root, &feature, request, armer)?;
     gate.take_converge(root, &chosen, !asked.tasks.is_empty())?;
