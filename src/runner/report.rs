@@ -224,8 +224,10 @@ impl RunnerReport {
     /// A person's next step; empty for none.
     fn next_step(&self) -> String {
         let ended = self.state.ledger.ended.as_ref().filter(|_| self.is_gone());
-        let last = self.state.current_iteration;
-        ended.map(|reason| exit::what_next(reason, &self.change_id, last)).unwrap_or_default()
+        let (change, state) = (&self.change_id, &self.state);
+        let next =
+            |reason| exit::what_next(reason, change, state.current_iteration, &state.harness);
+        ended.map(next).unwrap_or_default()
     }
 
     fn write_loop(&self, text: &mut String) {
