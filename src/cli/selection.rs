@@ -1,6 +1,6 @@
 //! The loop that a person means: the same arguments for every command that shows or steers loops.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
@@ -62,17 +62,6 @@ struct Around {
 }
 
 impl WhichLoop {
-    /// The loop with this name in a project; all for an empty one.
-    pub fn in_project(root: &Path, name: &str) -> Self {
-        Self {
-            loop_name: Some(name.to_owned()).filter(|name| !name.is_empty()),
-            session: None,
-            feature: None,
-            change: None,
-            place: Where { project: Some(root.to_owned()) },
-        }
-    }
-
     pub fn typed(&self) -> Option<TypedName<'_>> {
         let all = [
             (None, &self.loop_name),

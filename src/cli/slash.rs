@@ -153,7 +153,7 @@ fn shown(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     // A ralph loop needs no spec-kit project, and this session may have no loop at all.
     let found = project_of_session(event).or_else(|| project_with_loops(event, None));
     let project = found.map_or_else(|| project(event), Ok)?;
-    let text = status::text(&project.root, named);
+    let text = status::text(project, named);
     let text = text.map_err(|error| Refusal::Worded(error.to_string()))?;
     Ok(HookAnswer::stop_command(&text))
 }

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 
 use super::context::{has_loop, has_runner};
-use super::names::{LoopName, NameKind};
+use super::names::{LoopName, NameKind, TypedName};
 use super::selection::WhichLoop;
 use crate::evidence::work_trees::all_copies;
+use crate::feature::project::Project;
 use crate::forms;
 use crate::forms::loops::LoopForm;
 use crate::forms::plain::words;
@@ -50,7 +51,7 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
     if args.watch {
         return watch(args);
     }
-    let now = Now::of(&args.which)?;
+    let now = Now::of_meant(&args.which)?;
     if args.json {
         let place = args.which.place();
         let root = place.runners().map_or_else(|| place.start(), Ok)?;
@@ -62,8 +63,10 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
 }
 
 /// The loops of a project with this name; all for an empty one.
-pub fn text(root: &Path, name: &str) -> Result<String> {
-    Ok(Now::of(&WhichLoop::in_project(root, name))?.text())
+pub fn text(project: Project, name: &str) -> Result<String> {
+    let runners = runners::root_around(&project.root).map(Path::to_owned);
+    let typed = Some(TypedName { kind: None, text: name }).filter(|_| !name.is_empty());
+    Ok(Now::of(Ok(project), runners, typed)?.text())
 }
 
 /// Draws the report again and again, until a signal.
@@ -77,7 +80,7 @@ fn watch(args: &StatusArgs) -> Result<ExitCode> {
     let signals = Signals::listen()?;
     print::clear()?;
     loop {
-        let text = Now::of(&args.which)?.text();
+        let text = Now::of_meant(&args.which)?.text();
         print::screen(&text, "… and more: `spool status` shows all of it")?;
         if let Some(signal) = signals.wait(REDRAW) {
             outln!();
@@ -101,10 +104,21 @@ struct Now {
 }
 
 impl Now {
-    fn of(which: &WhichLoop) -> Result<Self> {
-        let root = which.place().runners();
+    fn of_meant(which: &WhichLoop) -> Result<Self> {
+        let place = which.place();
+        Self::of(place.with_loops(), place.runners(), which.typed())
+    }
+
+    /// The loops in the sessions of `project` and those of `spool ralph` in `root`.
+    fn of(
+        project: Result<Project>,
+        root: Option<PathBuf>,
+        typed: Option<TypedName<'_>>,
+    ) -> Result<Self> {
+        let paths = project.as_ref().ok().cloned();
+        let paths = paths.or_else(|| Some(Project { root: root.clone()? }));
         let runners = root.as_deref().map(runners::all).unwrap_or_default();
-        let mut report = match which.place().with_loops() {
+        let mut report = match project {
             Ok(project) => Some(StatusReport::of(&project)),
             // A project that only runners work on needs no `.specify`.
             Err(_) if !runners.is_empty() => None,
@@ -143,9 +157,9 @@ impl Now {
         });
         let elsewhere = others.collect();
         let mut now = Self { report, runners, reviews, elsewhere, is_named: false };
-        if let Some(typed) = which.typed() {
+        if let Some(typed) = typed {
             let names = now.names();
-            let found = typed.find(&names, which.place().paths().as_ref())?;
+            let found = typed.find(&names, paths.as_ref())?;
             if found.is_empty() {
                 return Err(typed.unknown(&names));
             }
