@@ -20,6 +20,7 @@ use crate::session::messages::feature::BY_OUTLINE;
 use crate::session::select::feature_to_cancel;
 use crate::session::{arm, life};
 use crate::settings::Chosen;
+use crate::store::closing::EndNotice;
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::ArmedBy;
 use crate::system::files::real_path;
@@ -144,7 +145,8 @@ fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     let project = own.map_or_else(|| project(event), Ok)?;
     let named = Some(named).filter(|name| !name.is_empty());
     let feature = feature_to_cancel(&project, named, Some(&event.session))?;
-    let CancelledFeature { summary, headline, cleanup } = cancel_feature(&project, &feature)?;
+    let CancelledFeature { summary, headline, cleanup } =
+        cancel_feature(&project, &feature, EndNotice::Done)?;
     let text = format!("{headline}\n\n{summary}\n\n{cleanup}");
     Ok(HookAnswer::stop_command(&text).log(&format!("Feature {}: {headline}", feature.name)))
 }
@@ -222,7 +224,7 @@ fn cancel_ralph(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     let found = own.or_else(|| project_with_loops(event, Some(session)));
     let project = found.ok_or_else(nothing)?;
     let loops = Loops::of(&project.root);
-    let text = cancel_task(&loops, session)?.ok_or_else(nothing)?;
+    let text = cancel_task(&loops, session, EndNotice::Done)?.ok_or_else(nothing)?;
     Ok(HookAnswer::stop_command(&text)
         .log(&format!("Cancelled the ralph loop of session {session}")))
 }

@@ -68,8 +68,12 @@ fn summary(project: &Project, feature: &Feature) -> Option<String> {
 }
 
 /// Ends a session's ralph loop. The result: the text for the person, or `None` without a live loop.
-pub fn cancel_task(loops: &Loops, session: &str) -> Result<Option<String>, Refusal> {
-    let ended = end_task(loops, session, &Demand::Cancelled, EndNotice::Done)
+pub fn cancel_task(
+    loops: &Loops,
+    session: &str,
+    telling: EndNotice,
+) -> Result<Option<String>, Refusal> {
+    let ended = end_task(loops, session, &Demand::Cancelled, telling)
         .map_err(|error| Refusal::NotEnded(error.to_string()))?;
     Ok(ended.map(|EndedLoop { record, noted, .. }| {
         let calls = counted(record.ledger.tool_calls, "tool call");
@@ -82,7 +86,11 @@ pub fn cancel_task(loops: &Loops, session: &str) -> Result<Option<String>, Refus
 /// Ends a feature's loop and removes its state file in one step.
 ///
 /// The pin stays, so that no stop under way brings the loop back.
-pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledFeature, Refusal> {
+pub fn cancel_feature(
+    project: &Project,
+    feature: &Feature,
+    telling: EndNotice,
+) -> Result<CancelledFeature, Refusal> {
     let loops = Loops::of(&project.root);
     let before = summary(project, feature);
     let found = loops.found(&feature.name);
@@ -95,7 +103,7 @@ pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledF
     }
     // A program that writes the task log finishes first; one that hangs delays no cancel.
     let _books = loops.feature_lock(&feature.name, &feature.folder, PATIENCE).ok();
-    let ended = end_feature(project, feature, None, &Demand::Cancelled, EndNotice::Done)
+    let ended = end_feature(project, feature, None, &Demand::Cancelled, telling)
         .map_err(|error| Refusal::NotEnded(error.to_string()))?;
     let mut cleanup = match fs::remove_file(feature.folder.join(STATE)).map_err(Problem::from) {
         Ok(()) => format!("Removed {STATE}; kept {PROGRESS} and the journal (`spool log`)."),
