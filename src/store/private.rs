@@ -36,17 +36,17 @@ pub(super) fn load_private<T: DeserializeOwned>(path: &Path, most: u64) -> io::R
 
 /// An error of the kind `InvalidData` names the file.
 pub(super) fn parsed<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> io::Result<T> {
-    serde_json::from_slice(bytes).map_err(|error| {
-        let error = in_file(path, &error.to_string());
-        io::Error::new(io::ErrorKind::InvalidData, error)
-    })
+    serde_json::from_slice(bytes).map_err(|error| broken(path, &error.to_string()))
 }
 
 pub(super) fn read_private(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     match path.symlink_metadata() {
-        Ok(meta) if meta.is_symlink() => return Err(in_file(path, "it is a symbolic link")),
+        Ok(meta) if meta.is_symlink() => return Err(broken(path, "it is a symbolic link")),
         Ok(meta) if !files::is_own_and_closed(&meta) => {
-            return Err(in_file(path, "others than you can write or read it (chmod 600)"));
+            let words = "others than you can write or read it (chmod 600)";
+            // One that nobody may open may be as good as ever.
+            let is_closed = files::is_closed_to_others(&meta);
+            return Err(if is_closed { in_file(path, words) } else { broken(path, words) });
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         _ => {}
@@ -87,6 +87,11 @@ pub(super) fn refuse_inside(root: &Path, path: &Path) -> io::Result<()> {
         )));
     }
     Ok(())
+}
+
+/// The error for a file that stays as it is until somebody does something about it.
+fn broken(path: &Path, words: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, in_file(path, words))
 }
 
 pub(super) fn in_file(path: &Path, words: &str) -> io::Error {
