@@ -162,10 +162,7 @@ pub fn for_agent(words: &str) -> &str {
 /// What to do when nothing is open. A list without tasks is not done, and neither is one that open tasks have left.
 pub fn nothing_open(list: &TaskList, missing: &[String]) -> String {
     if !missing.is_empty() && !list.tasks.is_empty() {
-        let ids = printable(&shortened(missing.iter().map(String::as_str)));
-        return format!(
-            "Open tasks have left {TASKS}: {ids}. They are still open: put them back, or run `spool task drop ID \"why\"`."
-        );
+        return gone(missing);
     }
     if list.tasks.is_empty() {
         return format!("{TASKS} holds no task. An empty list is not done: restore it.");
@@ -174,6 +171,14 @@ pub fn nothing_open(list: &TaskList, missing: &[String]) -> String {
         " Look once more that nothing is left, then end with ALL_TASKS_COMPLETE on a line of its own.",
     );
     format!("All {} tasks are done.{next}", list.tasks.len())
+}
+
+/// About open tasks that have left the list.
+pub fn gone(missing: &[String]) -> String {
+    let ids = printable(&shortened(missing.iter().map(String::as_str)));
+    format!(
+        "Open tasks have left {TASKS}: {ids}. They are still open: put them back, or run `spool task drop ID \"why\"`."
+    )
 }
 
 /// The first ids, to keep the line short.

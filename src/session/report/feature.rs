@@ -16,9 +16,10 @@ use crate::feature::lists::others_in_words;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
-use crate::session::counted::as_counted;
+use crate::session::counted::{as_counted, asked, missing};
 use crate::session::messages::ends;
 use crate::session::pinned;
+use crate::session::proof::judge_now;
 use crate::session::task_log::receipts_of;
 use crate::store::loops::{LetGo, Loops, VerifyCommands};
 use crate::store::names::EndName;
@@ -75,7 +76,7 @@ pub struct FeatureFacts {
     pub max_attempts: u32,
     /// Whether the state file asks for a person's approval.
     pub awaits_approval: bool,
-    /// Its files that are missing or cannot be read, each with why.
+    /// Its files that are missing or cannot be read, each with why, and the open tasks that have left its list.
     pub problems: Vec<String>,
 }
 
@@ -182,6 +183,13 @@ impl FeatureReport {
         let noted = record.as_ref().map(|record| record.armed_at);
         let armed_at = noted.or_else(|| pin.as_ref().map(|pin| pin.armed_at));
         let armed_at = armed_at.unwrap_or_default();
+        let missing = match (judge_now(project, feature), &snapshot.tasks) {
+            (Ok(judge), Some(list)) if lives => {
+                let asked = asked(&project.root, &standing, record.as_ref());
+                missing(&judge, list, &[], Some(&asked))
+            }
+            _ => Vec::new(),
+        };
         let place = snapshot.place();
         let open = snapshot.tasks.iter().flat_map(TaskList::open);
         let phase = Some(snapshot.state.phase()).filter(|phase| !phase.is_empty());
@@ -215,15 +223,15 @@ impl FeatureReport {
                 current,
                 phase: phase.filter(|_| snapshot.unreadable.is_none()).map(printable),
                 done: place.done.min(LARGEST),
-                total: place.total.min(LARGEST),
-                open: open.map(|task| printable(&task.id)).collect(),
+                total: (place.total + missing.len() as u64).min(LARGEST),
+                open: open.map(|task| &task.id).chain(&missing).map(|id| printable(id)).collect(),
                 not_proved: snapshot.not_proved.iter().map(|id| printable(id)).collect(),
                 asides: snapshot.tasks.as_ref().map(TaskList::asides).unwrap_or_default(),
                 other_lists: others_in_words(&feature.folder),
                 attempt: snapshot.state.task_iteration(),
                 max_attempts: snapshot.limits.max_task_iterations,
                 awaits_approval: snapshot.state.awaits_approval(),
-                problems: problems(project, &snapshot),
+                problems: problems(project, &snapshot, &missing),
             },
             corrupt: snapshot.unreadable.is_some(),
             named: place.named,
@@ -308,8 +316,8 @@ pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
     sessions
 }
 
-/// Files that are missing or cannot be read.
-fn problems(project: &Project, snapshot: &FeatureSnapshot) -> Vec<String> {
+/// Files that are missing or cannot be read, and open tasks that have left the list.
+fn problems(project: &Project, snapshot: &FeatureSnapshot, missing: &[String]) -> Vec<String> {
     let shown = |path: &Path| {
         let path = path.strip_prefix(&project.root).unwrap_or(path);
         printable(&names::with_slashes(path))
@@ -318,8 +326,13 @@ fn problems(project: &Project, snapshot: &FeatureSnapshot) -> Vec<String> {
     let mut all: Vec<_> = unreadable
         .map(|file| format!("`{}` cannot be read: {}", shown(&file.path), printable(&file.why)))
         .collect();
+    let list = shown(&snapshot.feature.folder.join(TASKS));
     if snapshot.tasks.is_none() && all.is_empty() {
-        all.push(format!("`{}` is missing", shown(&snapshot.feature.folder.join(TASKS))));
+        all.push(format!("`{list}` is missing"));
+    }
+    if !missing.is_empty() {
+        let ids = title(&in_runs(missing), IDS);
+        all.push(format!("open tasks have left `{list}`, and are still open: {ids}"));
     }
     all
 }
