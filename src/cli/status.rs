@@ -135,7 +135,7 @@ impl Now {
                     // What came last says how the work goes on.
                     let ended = feature.r#loop.as_mut().filter(|earlier| !earlier.lives());
                     if let Some(earlier) = ended.filter(|earlier| runner.began_after(earlier)) {
-                        earlier.next = runner.next().unwrap_or_default();
+                        earlier.form.next = runner.next();
                     }
                 }
                 // `spool review --last` reports a review that cannot be read.
@@ -183,7 +183,7 @@ impl Now {
         }
         for task in self.report.iter().flat_map(|report| &report.tasks) {
             add(NameKind::Session, task.session());
-            add(NameKind::Task, &task.about);
+            add(NameKind::Task, &task.form.about);
         }
         for runner in &self.runners {
             add(NameKind::Change, &runner.change_id);
@@ -200,7 +200,8 @@ impl Now {
                     || is_found(NameKind::Session, session_of(feature))
             });
             report.tasks.retain(|task| {
-                is_found(NameKind::Session, task.session()) || is_found(NameKind::Task, &task.about)
+                is_found(NameKind::Session, task.session())
+                    || is_found(NameKind::Task, &task.form.about)
             });
         }
         self.runners.retain(|runner| is_found(NameKind::Change, &runner.change_id));
@@ -214,7 +215,7 @@ impl Now {
         let root = || root.display().to_string();
         let features = speckit.into_iter().flat_map(|report| &report.features);
         let (features, runners) =
-            (features.map(FeatureForm::from), self.runners.iter().map(RunnerForm::from));
+            (features.map(FeatureReport::form), self.runners.iter().map(RunnerForm::from));
         let with_review = |form: Option<LoopForm>| {
             let form = form?;
             let review = self.reviews.get(&form.about).map(LastReview::from);
@@ -227,7 +228,7 @@ impl Now {
             features: features
                 .map(|form| FeatureForm { r#loop: with_review(form.r#loop), ..form })
                 .collect(),
-            tasks: tasks.map(LoopForm::from).collect(),
+            tasks: tasks.map(|task| task.form.clone()).collect(),
             runners: runners
                 .map(|form| RunnerForm { r#loop: with_review(form.r#loop), ..form })
                 .collect(),

@@ -66,7 +66,7 @@ pub fn check_armed(project: &Project) -> Vec<Finding> {
     let features = FeaturesReport::of(project).features;
     let loops = features.iter().filter_map(|feature| feature.r#loop.as_ref());
     for report in loops.filter(|report| report.lives()) {
-        let about = text::line(&report.about);
+        let about = text::line(&report.form.about);
         checks.push(match &report.pin {
             Some(pin) => {
                 let by = text::line(pin.armed_by.as_str());

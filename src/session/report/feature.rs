@@ -3,10 +3,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use serde::Serialize;
-
 use super::session_loop::{FoundLoop, SessionLoop};
-use crate::engine::aside::{Aside, in_words};
+use crate::engine::aside::in_words;
 use crate::engine::order::sorted;
 use crate::engine::scope::in_runs;
 use crate::engine::scoreboard::Scoreboard;
@@ -16,12 +14,15 @@ use crate::feature::lists::others_in_words;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
+use crate::forms::loops::{EndForm, LoopForm, LoopSubject, NotBlocked, TaskCommand};
+use crate::forms::proofs::ProofsForm;
+use crate::forms::status::{FeatureFacts, FeatureForm};
 use crate::session::counted::{as_counted, asked, missing};
 use crate::session::messages::ends;
 use crate::session::pinned;
 use crate::session::proof::judge_now;
 use crate::session::task_log::receipts_of;
-use crate::store::loops::{LetGo, Loops, VerifyCommands};
+use crate::store::loops::{LetGo, Loops};
 use crate::store::names::EndName;
 use crate::store::pins::{Pin, PinState, Pins};
 use crate::system::names;
@@ -45,41 +46,6 @@ pub struct FeaturesReport {
     pub features: Vec<FeatureReport>,
 }
 
-/// A feature.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct FeatureFacts {
-    /// Its name.
-    pub name: String,
-    /// Its folder, relative to the project.
-    pub folder: String,
-    /// Whether it is the one that is worked on.
-    pub current: bool,
-    /// The phase in its state file; null where there is none that can be read.
-    pub phase: Option<String>,
-    /// Ticked tasks among those that the loop is about.
-    pub done: u64,
-    /// The tasks that the loop is about.
-    pub total: u64,
-    /// The ids of the open tasks.
-    pub open: Vec<String>,
-    /// The ids of the tasks that were ticked by hand and that nobody has found proved yet: they count as open. In a live loop
-    /// `spool task done`, the next stop or the end of the iteration judges them.
-    pub not_proved: Vec<String>,
-    /// The lines of its list with a box that do not count, or have an odd mark.
-    pub asides: Vec<Aside>,
-    /// Its other lists with open boxes, in words; null for none.
-    pub other_lists: Option<String>,
-    /// The attempt that the present task is at.
-    pub attempt: u32,
-    /// The attempts that a task has.
-    pub max_attempts: u32,
-    /// Whether the state file asks for a person's approval.
-    pub awaits_approval: bool,
-    /// Its files that are missing or cannot be read, each with why, and the open tasks that have left its list.
-    pub problems: Vec<String>,
-}
-
 #[derive(Clone, Debug)]
 pub struct FeatureReport {
     pub facts: FeatureFacts,
@@ -93,8 +59,6 @@ pub struct FeatureReport {
     pub r#loop: Option<SessionLoop>,
     /// Sessions that were let go at a stop, because this loop is another session's; the latest first.
     pub let_go: Vec<LetGo>,
-    /// Verify commands that may run, by the id of their task.
-    pub verify: VerifyCommands,
     /// The grades of done tasks in this loop.
     pub proofs: Scoreboard,
     /// The last review, in words for a person; empty for none.
@@ -204,7 +168,7 @@ impl FeatureReport {
                 ),
                 None => String::new(),
             },
-            end: end.map(|name| (name, words)),
+            end: end.map(|name| EndForm { name, words }),
             max_iterations: Some(snapshot.limits.max_iterations),
             armed_at,
             standing: &standing,
@@ -212,11 +176,25 @@ impl FeatureReport {
             tasks: snapshot.tasks.as_ref(),
             record,
         };
+        let proofs = receipts_of(project, feature)
+            .map(|receipts| receipts.scoreboard(armed_at, snapshot.tasks.as_ref(), None))
+            .unwrap_or_default();
+        let let_go = let_go(loops, &feature.name);
+        let command = |(task, run)| TaskCommand { task, run };
+        let r#loop = pin.is_some().then(|| {
+            let mut own = SessionLoop::of(&project.root, loops, found);
+            own.form = LoopForm {
+                kind: LoopSubject::Feature,
+                verify_commands: verify.unwrap_or_default().into_iter().map(command).collect(),
+                proofs: ProofsForm::of(&proofs),
+                not_blocked: let_go.iter().map(NotBlocked::from).collect(),
+                ..own.form
+            };
+            own
+        });
         Self {
-            r#loop: pin.is_some().then(|| SessionLoop::of(&project.root, loops, found)),
-            proofs: receipts_of(project, feature)
-                .map(|receipts| receipts.scoreboard(armed_at, snapshot.tasks.as_ref(), None))
-                .unwrap_or_default(),
+            r#loop,
+            proofs,
             facts: FeatureFacts {
                 name: feature.name.clone(),
                 folder: feature.relative.clone(),
@@ -236,11 +214,15 @@ impl FeatureReport {
             corrupt: snapshot.unreadable.is_some(),
             named: place.named,
             next: snapshot.tasks.as_ref().and_then(|list| Some(printable(&list.present()?.id))),
-            let_go: let_go(loops, &feature.name),
-            verify: verify.unwrap_or_default(),
+            let_go,
             review: String::new(),
             runner: String::new(),
         }
+    }
+
+    pub fn form(&self) -> FeatureForm {
+        let r#loop = self.r#loop.as_ref().map(|own| own.form.clone());
+        FeatureForm { facts: self.facts.clone(), r#loop }
     }
 
     fn write(&self, text: &mut String, switch: &str) {

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use crate::engine::order::sorted;
 use crate::feature::project::{Project, printable};
+use crate::forms::loops::EndForm;
 use crate::session::{messages, pinned};
 use crate::store::loops::{Loops, Record};
 use crate::store::names::{EndName, LoopKind};
@@ -50,7 +51,7 @@ impl StatusReport {
         for task in &self.tasks {
             let cancel = ["spool stop --session ", task.session()].concat();
             let state = task.words(self.speckit.switch(), &cancel);
-            let _ = writeln!(text, "\nTask: {}\n  Loop: {state}", printable(&task.about));
+            let _ = writeln!(text, "\nTask: {}\n  Loop: {state}", printable(&task.form.about));
             task.write_now(&mut text, "");
             task.write_course(&mut text, "", "refused promises", &[]);
         }
@@ -83,7 +84,7 @@ fn task_loop(root: &Path, loops: &Loops, record: &Record) -> SessionLoop {
     };
     let found = FoundLoop {
         about: &record.about,
-        end: ended.map(|reason| (EndName::of(reason), record.words.clone())),
+        end: ended.map(|reason| EndForm { name: EndName::of(reason), words: record.words.clone() }),
         next: messages::task::after_end(record),
         max_iterations: record.ralph().and_then(|task| task.contract.guardrails.max_iterations),
         armed_at: record.armed_at,
