@@ -19,7 +19,7 @@ use crate::forms::loops::LoopForm;
 use crate::forms::plain::words;
 use crate::forms::review::LastReview;
 use crate::forms::runner::RunnerForm;
-use crate::forms::status::{FeatureForm, StatusForm};
+use crate::forms::status::StatusForm;
 use crate::print;
 use crate::review::{self, Review};
 use crate::runner::report::{self as runners, RunnerReport};
@@ -125,8 +125,8 @@ impl Now {
             Err(error) => return Err(error),
         };
         let mut reviews = BTreeMap::new();
-        if let Some(StatusReport { speckit, .. }) = &mut report {
-            for feature in &mut speckit.features {
+        if let Some(StatusReport { project, features, .. }) = &mut report {
+            for feature in features {
                 let name = &feature.facts.name;
                 if let Some(runner) = runners.iter().find(|one| one.change_id == *name) {
                     if runner.is_alive() {
@@ -139,16 +139,17 @@ impl Now {
                     }
                 }
                 // `spool review --last` reports a review that cannot be read.
-                if let Ok(Some(review)) =
-                    review::last(Path::new(&speckit.project), &feature.facts.name)
-                {
+                if let Ok(Some(review)) = review::last(Path::new(project), name) {
                     let ago = review.began_at.map(|at| format!(", {} ago", age(at.wall().age())));
                     feature.review = format!("{}{}", review.short(), ago.unwrap_or_default());
+                    if let Some(own) = &mut feature.r#loop {
+                        own.form.review = Some(LastReview::from(&review));
+                    }
                     reviews.insert(feature.facts.name.clone(), review);
                 }
             }
         }
-        let project = report.as_ref().map(|report| Path::new(&report.speckit.project));
+        let project = report.as_ref().map(|report| Path::new(&report.project));
         let others = project.and_then(all_copies).into_iter().flatten();
         let others = others.filter(|root| has_loop(root, None) || has_runner(root)).map(|root| {
             let root = text::line(&root.to_string_lossy()).into_owned();
@@ -177,7 +178,7 @@ impl Now {
                 names.push(name);
             }
         };
-        for feature in self.report.iter().flat_map(|report| &report.speckit.features) {
+        for feature in self.report.iter().flat_map(|report| &report.features) {
             add(NameKind::Feature, &feature.facts.name);
             add(NameKind::Session, session_of(feature));
         }
@@ -195,7 +196,7 @@ impl Now {
     fn leave_only(&mut self, found: &[LoopName]) {
         let is_found = |kind, id: &str| found.contains(&LoopName::new(kind, id));
         if let Some(report) = &mut self.report {
-            report.speckit.features.retain(|feature| {
+            report.features.retain(|feature| {
                 is_found(NameKind::Feature, &feature.facts.name)
                     || is_found(NameKind::Session, session_of(feature))
             });
@@ -210,34 +211,31 @@ impl Now {
 
     /// For programs; `root` is the project where only runners work.
     fn form(&self, root: &Path) -> StatusForm {
-        let speckit = self.report.as_ref().map(|report| &report.speckit);
+        let report = self.report.as_ref();
         let tasks = self.report.iter().flat_map(|report| &report.tasks);
         let root = || root.display().to_string();
-        let features = speckit.into_iter().flat_map(|report| &report.features);
-        let (features, runners) =
-            (features.map(FeatureReport::form), self.runners.iter().map(RunnerForm::from));
-        let with_review = |form: Option<LoopForm>| {
-            let form = form?;
-            let review = self.reviews.get(&form.about).map(LastReview::from);
-            Some(LoopForm { review, ..form })
+        let features = report.into_iter().flat_map(|report| &report.features);
+        let reviewed = |own: LoopForm| {
+            let review = self.reviews.get(&own.about).map(LastReview::from);
+            LoopForm { review, ..own }
+        };
+        let runner = |report: &RunnerReport| {
+            let form = RunnerForm::from(report);
+            RunnerForm { r#loop: form.r#loop.map(reviewed), ..form }
         };
         StatusForm {
-            project: speckit.map_or_else(root, |report| report.project.clone()),
-            enabled: speckit.is_none_or(|report| report.enabled),
-            settings_problem: speckit.and_then(|report| words(&report.settings_problem)),
-            features: features
-                .map(|form| FeatureForm { r#loop: with_review(form.r#loop), ..form })
-                .collect(),
+            project: report.map_or_else(root, |report| report.project.clone()),
+            enabled: report.is_none_or(|report| report.enabled),
+            settings_problem: report.and_then(|report| words(&report.settings_problem)),
+            features: features.map(FeatureReport::form).collect(),
             tasks: tasks.map(|task| task.form.clone()).collect(),
-            runners: runners
-                .map(|form| RunnerForm { r#loop: with_review(form.r#loop), ..form })
-                .collect(),
+            runners: self.runners.iter().map(runner).collect(),
         }
     }
 
     fn text(&self) -> String {
         let text = |report: &StatusReport| {
-            let is_other = self.is_named && report.speckit.features.is_empty();
+            let is_other = self.is_named && report.features.is_empty();
             if is_other { report.tasks_text().trim_start().to_owned() } else { report.text() }
         };
         let mut text = self.report.as_ref().map(text).unwrap_or_default();

@@ -58,7 +58,7 @@ impl Steered<'_> {
             Self::Feature(project, feature) => (project, None, Some(*feature)),
         };
         let report = StatusReport::of(project);
-        let features = report.speckit.features.iter();
+        let features = report.features.iter();
         let mut features = features.filter_map(|feature| feature.form().r#loop);
         let is_it = |found: &LoopForm| match feature {
             Some(feature) => found.about == feature,

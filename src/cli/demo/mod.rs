@@ -14,7 +14,7 @@ use crate::feature::project::Project;
 use crate::forms::loops::EndForm;
 use crate::plugin::Programs;
 use crate::runner::script::TASKS;
-use crate::session::report::feature::FeaturesReport;
+use crate::session::report::StatusReport;
 use crate::store::loops::Loops;
 use project::Scene;
 use show::{Speaker, Stage};
@@ -62,7 +62,7 @@ fn finish(scene: &Scene, stage: &Stage) -> Result<ExitCode> {
     let folder = &scene.project;
     let project = Project::around(folder).context("the demo's project is gone")?;
     let kept = scene.beside.join("state/ralph-speckit");
-    let report = FeaturesReport::of_loops(&project, &Loops::kept_at(&project.root, Some(&kept)));
+    let report = StatusReport::of_loops(&project, &Loops::kept_at(&project.root, Some(&kept)));
     let Some(feature) = report.features.first() else {
         bail!("the demo's feature is gone from `{}`", folder.display());
     };

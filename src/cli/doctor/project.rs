@@ -9,7 +9,8 @@ use crate::feature::settings::{SETTINGS, Settings, misnamed};
 use crate::runner::options::file;
 use crate::runner::target::root_around;
 use crate::session::pinned;
-use crate::session::report::feature::{FeaturesReport, let_go};
+use crate::session::report::StatusReport;
+use crate::session::report::feature::let_go;
 use crate::store::loops::Loops;
 use crate::text;
 
@@ -63,7 +64,7 @@ pub fn check_armed(project: &Project) -> Vec<Finding> {
         let next = "read them with `spool trust`; until then no loop is armed";
         checks.push(Finding::fail(name, found, next));
     }
-    let features = FeaturesReport::of(project).features;
+    let features = StatusReport::of(project).features;
     let loops = features.iter().filter_map(|feature| feature.r#loop.as_ref());
     for report in loops.filter(|report| report.lives()) {
         let about = text::line(&report.form.about);

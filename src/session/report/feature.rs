@@ -1,4 +1,4 @@
-//! The loops of a project as they stand, as data and as text.
+//! A feature and its loop as they stand, as data and as text.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -12,7 +12,6 @@ use crate::engine::tasks::TaskList;
 use crate::evidence::task_list::TASKS;
 use crate::feature::lists::others_in_words;
 use crate::feature::project::{Feature, Project, printable};
-use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::forms::loops::{EndForm, LoopForm, LoopSubject, NotBlocked, TaskCommand};
 use crate::forms::proofs::ProofsForm;
@@ -36,17 +35,6 @@ const AWAITS: &str =
 const IDS: usize = 120;
 
 #[derive(Clone, Debug)]
-pub struct FeaturesReport {
-    pub project: String,
-    /// Loops are switched on here.
-    pub enabled: bool,
-    /// Why the settings cannot be used, with the line; empty if they can. Nothing can be armed with such settings.
-    pub settings_problem: String,
-    /// Features with a state file or a loop, and the current one.
-    pub features: Vec<FeatureReport>,
-}
-
-#[derive(Clone, Debug)]
 pub struct FeatureReport {
     pub facts: FeatureFacts,
     /// The state file is there and cannot be read.
@@ -67,55 +55,22 @@ pub struct FeatureReport {
     pub runner: String,
 }
 
-impl FeaturesReport {
-    /// Files that cannot be read are reported, not fatal.
-    pub fn of(project: &Project) -> Self {
-        Self::of_loops(project, &Loops::of(&project.root))
-    }
-
-    pub fn of_loops(project: &Project, loops: &Loops) -> Self {
+impl FeatureReport {
+    /// The features with a state file or a loop, and the current one first.
+    pub fn all(project: &Project, loops: &Loops) -> Vec<Self> {
         let current = project.current_feature().ok().flatten();
         let report = |feature: &Feature| {
-            FeatureReport::of(project, feature, loops, current.as_ref() == Some(feature))
+            Self::of(project, feature, loops, current.as_ref() == Some(feature))
         };
-        let mut features: Vec<FeatureReport> = project.features().iter().map(report).collect();
-        features.retain(|FeatureReport { facts, corrupt, r#loop, .. }| {
+        let mut features: Vec<Self> = project.features().iter().map(report).collect();
+        features.retain(|Self { facts, corrupt, r#loop, .. }| {
             facts.current || *corrupt || facts.phase.is_some() || r#loop.is_some()
         });
-        let features = sorted(features, |one, other| {
+        sorted(features, |one, other| {
             (!one.facts.current, &one.facts.name).cmp(&(!other.facts.current, &other.facts.name))
-        });
-        let settings = Settings::read(&project.root);
-        Self {
-            project: project.root.display().to_string(),
-            enabled: !settings.as_ref().is_ok_and(|settings| !settings.chosen.enabled()),
-            settings_problem: settings.err().map(|error| error.one_line()).unwrap_or_default(),
-            features,
-        }
+        })
     }
 
-    /// Text for a person, with line breaks and no color.
-    pub fn text(&self) -> String {
-        let mut text = format!("Project: {}\n", printable(&self.project));
-        if !self.enabled {
-            text.push_str("Loops are switched off by .claude/ralph-speckit.local.md\n");
-        }
-        if !self.settings_problem.is_empty() {
-            let _ = writeln!(text, "Nothing can be armed: {}", printable(&self.settings_problem));
-        }
-        for feature in &self.features {
-            feature.write(&mut text, self.switch());
-        }
-        text
-    }
-
-    /// A note beside a live loop that the settings switch loops off; empty otherwise.
-    pub fn switch(&self) -> &'static str {
-        if self.enabled { "" } else { ", but switched off by the settings: the agent may stop" }
-    }
-}
-
-impl FeatureReport {
     fn of(project: &Project, feature: &Feature, loops: &Loops, current: bool) -> Self {
         // One that cannot be read is a loop all the same.
         let pin = loops
@@ -225,7 +180,7 @@ impl FeatureReport {
         FeatureForm { facts: self.facts.clone(), r#loop }
     }
 
-    fn write(&self, text: &mut String, switch: &str) {
+    pub fn write(&self, text: &mut String, switch: &str) {
         let facts = &self.facts;
         let current = if facts.current { " (current)" } else { "" };
         let state = match &self.r#loop {

@@ -130,6 +130,7 @@ fn cancel_takes_own_or_only_loop() {
         said.starts_with("Ralph-speckit: ended (cancelled): Make it · 0 tool calls · 0 iterations"),
         "{said}"
     );
+    assert!(works_and_says(&bench, "no").told().contains("ended (cancelled): Make it"));
     works_and_says(&bench, "no").silent();
     ralph(&bench, "s1", "\"Make it\"").context();
     ralph(&bench, "s2", "\"Make that\"").context();
