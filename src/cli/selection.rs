@@ -173,7 +173,7 @@ impl Around {
                 live.iter().map(|report| LoopName::new(NameKind::Session, &report.session));
             return self.runner_beside(in_sessions.collect(), &at_work);
         }
-        let record = select::to_steer(&loops, steering == Steering::Resume, None, own)?;
+        let record = select::to_steer(&loops, steering == Steering::Resume, own)?;
         Ok(SelectedLoop::Session(project.clone(), record.session))
     }
 

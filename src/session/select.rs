@@ -6,23 +6,10 @@ use crate::refusal::Refusal;
 use crate::store::loops::{Loops, Record};
 use crate::store::names::LoopKind;
 use crate::store::pins::Pin;
-use crate::text;
 
 /// The addition if no session has a loop yet.
 const ONLY_ARMED: &str =
     "; one that is only armed begins when a session stops, and `spool stop` ends it before that";
-
-/// The loops to select from, as a message names them.
-#[derive(Clone, Copy, Debug)]
-struct Wanted<'a> {
-    /// `loop`, or `ralph loop` if there is no choice of others.
-    noun: &'a str,
-    /// `live` or `paused`.
-    state: &'a str,
-    named: Option<&'a str>,
-    /// The session in which the command was typed.
-    own: Option<&'a str>,
-}
 
 #[derive(Clone, Debug)]
 pub enum Meant {
@@ -47,17 +34,11 @@ pub fn drives(loops: &Loops, record: &Record) -> bool {
     record.kind == LoopKind::Task || loops.pin(&record.about).ok().flatten().is_none_or(is_its)
 }
 
-/// The loop to pause, or the paused one to continue: the named session's, this session's, or the only one.
-pub fn to_steer(
-    loops: &Loops,
-    is_paused: bool,
-    named: Option<&str>,
-    own: Option<&str>,
-) -> Result<Record, Refusal> {
+/// The loop to pause, or the paused one to continue: this session's, or the only one.
+pub fn to_steer(loops: &Loops, is_paused: bool, own: Option<&str>) -> Result<Record, Refusal> {
     let mut found = live(loops);
     found.retain(|record| !is_paused || record.pause().is_some());
-    let state = if is_paused { "paused" } else { "live" };
-    select(found, Wanted { noun: "loop", state, named, own })
+    select(found, "loop", if is_paused { "paused" } else { "live" }, own)
 }
 
 /// The session of a feature's live loop; an error without one.
@@ -81,24 +62,24 @@ pub fn feature_of(project: &Project, session: &str) -> Option<Feature> {
 pub fn to_block(loops: &Loops, own: Option<&str>) -> Result<Record, Refusal> {
     let mut live = live_ralph(loops);
     live.retain(|record| own.is_none_or(|own| own == record.session));
-    select(live, Wanted { noun: "ralph loop", state: "live", named: None, own: None })
+    select(live, "ralph loop", "live", None)
 }
 
 /// This session's loop; then, in a session the current feature's, in a terminal the only one.
 pub fn to_cancel(project: &Project, own: Option<&str>) -> Result<Meant, Refusal> {
     let loops = Loops::of(&project.root);
     let tasks = live_ralph(&loops);
-    let wanted = Wanted { noun: "ralph loop", state: "live", named: None, own };
-    let is_own = |record: &Record| Some(record.session.as_str()) == own;
-    if tasks.iter().any(is_own) {
-        return select(tasks, wanted).map(|record| Meant::Task(record.session));
+    let task =
+        |tasks| select(tasks, "ralph loop", "live", own).map(|record| Meant::Task(record.session));
+    if tasks.iter().any(|record| Some(record.session.as_str()) == own) {
+        return task(tasks);
     }
     if own.is_some() || tasks.is_empty() || current_lives(project, &loops) {
         return feature_to_cancel(project, None, own).map(Meant::Feature);
     }
     let features = armed_features(project, &loops);
     if features.is_empty() {
-        return select(tasks, wanted).map(|record| Meant::Task(record.session));
+        return task(tasks);
     }
     let of_features = features.iter().map(|feature| format!("feature {}", feature.name));
     Err(several(&of_features.chain(tasks.iter().map(line)).collect::<Vec<_>>()))
@@ -153,40 +134,26 @@ fn line(record: &Record) -> String {
     format!("{}  {}", record.session, printable(&record.about))
 }
 
-/// The loop that is meant; an error lists the loops if several fit.
-fn select(mut records: Vec<Record>, wanted: Wanted<'_>) -> Result<Record, Refusal> {
-    let Wanted { noun, state, named, own } = wanted;
-    let mut near = None;
-    if let Some(session) = named {
-        let known = records.iter().map(|record| record.session.as_str());
-        near = text::nearest(session, known).map(str::to_owned);
-        records.retain(|record| record.session == session);
-    } else if let Some(own) = records.iter().find(|record| Some(record.session.as_str()) == own) {
-        return Ok(own.clone());
+/// This session's loop, or the only one; an error lists the loops if several fit. `noun` is `loop`, or `ralph loop` if there
+/// is no choice of others; `state` is `live` or `paused`.
+fn select(
+    mut records: Vec<Record>,
+    noun: &str,
+    state: &str,
+    own: Option<&str>,
+) -> Result<Record, Refusal> {
+    if let Some(own) = records.iter().position(|record| Some(record.session.as_str()) == own) {
+        return Ok(records.swap_remove(own));
     }
-    match (records.len(), named) {
-        (1, _) => Ok(records.remove(0)),
-        (0, Some(session)) => {
-            let what =
-                format!("session `{}` has no {noun} here that is {state}", printable(session));
-            Err(match near {
-                Some(near) => Refusal::new(what, format!("did you mean `{near}`?")),
-                None => Refusal::NoLoop(what),
-            })
-        }
-        (0, None) => {
-            let armed = match (noun, state) {
-                ("loop", "live") => ONLY_ARMED,
-                _ => "",
-            };
+    match records.len() {
+        1 => Ok(records.remove(0)),
+        0 => {
+            let armed = if (noun, state) == ("loop", "live") { ONLY_ARMED } else { "" };
             Err(Refusal::NoLoop(format!("no {noun} is {state} here{armed}")))
         }
-        _ => {
-            let lines: Vec<_> = records.iter().map(line).collect();
-            Err(Refusal::new(
-                format!("several {noun}s are {state} here; name one with --session:"),
-                lines.join("\n"),
-            ))
-        }
+        _ => Err(Refusal::new(
+            format!("several {noun}s are {state} here; name one with --session:"),
+            records.iter().map(line).collect::<Vec<_>>().join("\n"),
+        )),
     }
 }
