@@ -21,7 +21,7 @@ use crate::session::select::live;
 use crate::session::{life, pinned};
 use crate::store::closing::{EndNotice, save_and_note};
 use crate::store::journal::Entry;
-use crate::store::loops::{Adopted, LastMessage, Loops, Record, Session};
+use crate::store::loops::{Adopted, LastMessage, Loops, Record, SessionFolder};
 use crate::store::names::{JournalEvent, LoopKind};
 use crate::store::pins::PinKey;
 use crate::store::read;
@@ -169,8 +169,8 @@ pub fn list(records: &[Record]) -> String {
 
 /// Writes the files of the new session; they count once the loop has left the old one.
 fn prepare(
-    old: &Session,
-    new: &Session,
+    old: &SessionFolder,
+    new: &SessionFolder,
     record: &Record,
     adopter: Adopter<'_>,
 ) -> io::Result<Record> {
@@ -209,8 +209,8 @@ fn left_for(to: &str, mut left: Record) -> Record {
 
 /// Notes the move on both sides; the loop has moved without these notes, too.
 fn tidy(
-    old: &Session,
-    new: &Session,
+    old: &SessionFolder,
+    new: &SessionFolder,
     left: &Record,
     arrived: &Record,
     replaced: Option<Entry>,
@@ -225,7 +225,7 @@ fn tidy(
 }
 
 /// The text for the agent of the new session.
-fn contract(project: &Project, record: &Record, folder: &Session) -> String {
+fn contract(project: &Project, record: &Record, folder: &SessionFolder) -> String {
     let from = record.adopted.as_ref().map_or("", |adopted| adopted.from.as_str());
     let at = record.ledger.iterations;
     let rules = if record.kind == LoopKind::Task {

@@ -7,7 +7,7 @@ use crate::feature::settings::{Settings, SettingsError};
 use crate::hosts::{HookAnswer, HookEvent};
 use crate::judge::ticks::Ticks;
 use crate::session::messages::person;
-use crate::store::loops::{Loops, Marks, Record, Session};
+use crate::store::loops::{Loops, Marks, Record, SessionFolder};
 use crate::store::pins::PinState;
 use crate::world::Deadline;
 
@@ -30,7 +30,7 @@ impl StopContext<'_> {
 /// A session with its loop, whose folder is locked for a stop.
 pub struct StopSession<'a> {
     pub context: &'a StopContext<'a>,
-    pub folder: Session,
+    pub folder: SessionFolder,
     pub record: Record,
     pub standing: PinState,
 }

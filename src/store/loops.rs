@@ -14,7 +14,7 @@ pub use super::pins::VerifyCommands;
 pub use super::record::{
     Adopted, Asked, Assignment, Checked, LastMessage, Marks, Notified, Pause, Record,
 };
-pub use super::session::Session;
+pub use super::session::SessionFolder;
 
 use super::journal::{self, Entry};
 use super::lock::Lock;
@@ -315,12 +315,12 @@ impl Loops {
     }
 
     /// Makes and locks the session's folder.
-    pub fn session(&self, session: &str) -> io::Result<Session> {
+    pub fn session(&self, session: &str) -> io::Result<SessionFolder> {
         self.session_within(session, PATIENCE)
     }
 
     /// `patience` bounds the wait for the lock.
-    pub fn session_within(&self, session: &str, patience: Duration) -> io::Result<Session> {
+    pub fn session_within(&self, session: &str, patience: Duration) -> io::Result<SessionFolder> {
         if !is_session_id(session) {
             return Err(io::Error::other("the session id has characters that no folder may have"));
         }
@@ -330,7 +330,7 @@ impl Loops {
         }
         make_inside(&self.root()?, &folder)?;
         let lock = take_lock(&folder, patience)?;
-        Ok(Session::new(self.records.clone(), session, lock))
+        Ok(SessionFolder::new(self.records.clone(), session, lock))
     }
 
     /// The lock that is held while checks of a session's loop run. `None` if it is taken: the lock only shows that they

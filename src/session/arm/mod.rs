@@ -17,7 +17,7 @@ use crate::session::pinned;
 use crate::store::closing::{EndNotice, end_pin, not_noted};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
-use crate::store::loops::{Loops, PATIENCE, Record, Session, TERMINAL, VerifyCommands};
+use crate::store::loops::{Loops, PATIENCE, Record, SessionFolder, TERMINAL, VerifyCommands};
 use crate::store::names::{ArmedBy, LoopKind};
 use crate::store::pins::{Pin, PinKey, Pins};
 use crate::store::undo::Undo;
@@ -57,7 +57,7 @@ struct Arming<'a> {
     undo: Undo,
     entries: Vec<Entry>,
     /// `None` for a terminal.
-    folder: Option<Session>,
+    folder: Option<SessionFolder>,
     _locks: (Lock, Option<Lock>),
 }
 
@@ -91,7 +91,7 @@ impl<'a> Arming<'a> {
 
     /// The session's record before this arming. A record that cannot be parsed is moved aside before it is replaced.
     fn earlier(&self) -> io::Result<Option<Record>> {
-        self.folder.as_ref().map_or(Ok(None), Session::record_or_aside)
+        self.folder.as_ref().map_or(Ok(None), SessionFolder::record_or_aside)
     }
 
     /// Keeps the Verify commands for [`Arming::open`]. The result: the lines on what may run, and a note if nothing can

@@ -14,7 +14,7 @@ use crate::session::arguments::task::TaskRequest;
 use crate::session::messages::task as messages;
 use crate::session::pinned;
 use crate::store::journal::Entry;
-use crate::store::loops::{Assignment, Record, Session, VerifyCommands};
+use crate::store::loops::{Assignment, Record, SessionFolder, VerifyCommands};
 use crate::store::names::{ArmedBy, JournalEvent, LoopKind};
 use crate::store::pins::{Pin, SettingsThen};
 use crate::store::read;
@@ -181,7 +181,7 @@ fn contract_of(request: &TaskRequest, settings: Settings) -> Contract {
     }
 }
 
-fn keep(folder: &Session, record: &Record, task: &str) -> io::Result<()> {
+fn keep(folder: &SessionFolder, record: &Record, task: &str) -> io::Result<()> {
     if let Some(long) = record.ralph().filter(|assignment| !assignment.task_file.is_empty()) {
         write_private(&folder.path(&long.task_file), task.as_bytes(), Flush::ToSystem)?;
     }

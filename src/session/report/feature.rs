@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::session_loop::{FoundLoop, SessionLoop};
+use crate::engine::TerminalReason;
 use crate::engine::aside::in_words;
 use crate::engine::order::sorted;
 use crate::engine::scope::in_runs;
@@ -13,7 +14,7 @@ use crate::evidence::task_list::TASKS;
 use crate::feature::lists::others_in_words;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
-use crate::forms::loops::{EndForm, LoopForm, LoopSubject, NotBlocked, TaskCommand};
+use crate::forms::loops::{EndForm, LoopSubject, NotBlocked, TaskCommand};
 use crate::forms::proofs::ProofsForm;
 use crate::forms::status::{FeatureFacts, FeatureForm};
 use crate::session::counted::{as_counted, asked, missing};
@@ -21,11 +22,12 @@ use crate::session::messages::ends;
 use crate::session::pinned;
 use crate::session::proof::judge_now;
 use crate::session::task_log::receipts_of;
-use crate::store::loops::{LetGo, Loops};
+use crate::store::loops::{LetGo, Loops, Record};
 use crate::store::names::EndName;
 use crate::store::pins::{Pin, PinState, Pins};
 use crate::system::names;
 use crate::text::{LARGEST, counted, title};
+use crate::world::WallTime;
 
 /// The loop waits for a person's approval.
 const AWAITS: &str =
@@ -72,36 +74,12 @@ impl FeatureReport {
     }
 
     fn of(project: &Project, feature: &Feature, loops: &Loops, current: bool) -> Self {
-        // One that cannot be read is a loop all the same.
-        let pin = loops
-            .found(&feature.name)
-            .unwrap_or_else(|_| loops.recorded(&feature.name).or_else(|| Some(Pin::default())));
-        let armed = pinned::standing_of_feature(&project.root, &feature.name);
-        let pinned_to = armed.pin().map(|pin| pin.session.as_str());
-        let record = pin.as_ref().and_then(|pin| loops.peek(&pin.session));
-        let record = record.filter(|record| {
-            record.about == feature.name && (pinned_to.is_none() || record.ledger.is_live())
-        });
-        // As the session's record says, otherwise the pin.
-        let ended = record.as_ref().and_then(|own| Some((own.ledger.ended.as_ref()?, &own.words)));
-        let pinned = || pin.as_ref()?.ended.as_ref().map(|end| (&end.reason, &end.words));
-        let (why, words) = ended.or_else(pinned).unzip();
-        let end = why.map(EndName::of);
-        let (why, words) = (why.cloned(), words.cloned().unwrap_or_default());
-        let is_bound = pinned_to.is_some_and(|session| !session.is_empty());
-        let lives = pin.is_some() && end.is_none();
-        let standing = match &record {
-            Some(record) if lives => pinned::standing(&project.root, record),
-            None if lives => armed,
-            _ => PinState::Nobody,
-        };
-        let verify = standing
-            .pin()
-            .and_then(|pin| Pins::of(&project.root).ok()?.verify(pin.key(), pin).ok());
+        let known = KnownLoop::of(project, feature, loops);
+        let standing = known.as_ref().map(|known| known.standing.clone()).unwrap_or_default();
+        let record = known.as_ref().and_then(|known| known.record.clone());
+        let lives = known.as_ref().is_some_and(|known| known.end.is_none());
+        let armed_at = known.as_ref().map(KnownLoop::armed_at).unwrap_or_default();
         let snapshot = as_counted(project, feature, &standing, record.as_ref());
-        let noted = record.as_ref().map(|record| record.armed_at);
-        let armed_at = noted.or_else(|| pin.as_ref().map(|pin| pin.armed_at));
-        let armed_at = armed_at.unwrap_or_default();
         let missing = match (judge_now(project, feature), &snapshot.tasks) {
             (Ok(judge), Some(list)) if lives => {
                 let asked = asked(&project.root, &standing, record.as_ref());
@@ -112,39 +90,14 @@ impl FeatureReport {
         let place = snapshot.place();
         let open = snapshot.tasks.iter().flat_map(TaskList::open);
         let phase = Some(snapshot.state.phase()).filter(|phase| !phase.is_empty());
-        let found = FoundLoop {
-            about: &feature.name,
-            next: match &end {
-                Some(_) => ends::after_end(
-                    &feature.name,
-                    record.as_ref(),
-                    why.as_ref(),
-                    snapshot.all_done(),
-                ),
-                None => String::new(),
-            },
-            end: end.map(|name| EndForm { name, words }),
-            max_iterations: Some(snapshot.limits.max_iterations),
-            armed_at,
-            standing: &standing,
-            is_bound,
-            tasks: snapshot.tasks.as_ref(),
-            record,
-        };
         let proofs = receipts_of(project, feature)
             .map(|receipts| receipts.scoreboard(armed_at, snapshot.tasks.as_ref(), None))
             .unwrap_or_default();
         let let_go = let_go(loops, &feature.name);
-        let command = |(task, run)| TaskCommand { task, run };
-        let r#loop = pin.is_some().then(|| {
-            let mut own = SessionLoop::of(&project.root, loops, found);
-            own.form = LoopForm {
-                kind: LoopSubject::Feature,
-                verify_commands: verify.unwrap_or_default().into_iter().map(command).collect(),
-                proofs: ProofsForm::of(&proofs),
-                not_blocked: let_go.iter().map(NotBlocked::from).collect(),
-                ..own.form
-            };
+        let r#loop = known.map(|known| {
+            let mut own = known.shown(project, loops, &snapshot);
+            own.form.proofs = ProofsForm::of(&proofs);
+            own.form.not_blocked = let_go.iter().map(NotBlocked::from).collect();
             own
         });
         Self {
@@ -226,6 +179,71 @@ impl FeatureReport {
         if let Some(found) = &self.r#loop {
             found.write_course(text, awaits, "refused claims", &self.let_go);
         }
+    }
+}
+
+/// What a feature's pin and the record of its session say of its loop.
+struct KnownLoop {
+    pin: Pin,
+    record: Option<Record>,
+    /// Why it ended, and in which words.
+    end: Option<(TerminalReason, String)>,
+    standing: PinState,
+    /// A session has the loop, although its notes may be gone.
+    is_bound: bool,
+}
+
+impl KnownLoop {
+    /// `None` if the feature never had a loop in a session. One that cannot be read is a loop all the same.
+    fn of(project: &Project, feature: &Feature, loops: &Loops) -> Option<Self> {
+        let pin = loops
+            .found(&feature.name)
+            .unwrap_or_else(|_| Some(loops.recorded(&feature.name).unwrap_or_default()))?;
+        let armed = pinned::standing_of_feature(&project.root, &feature.name);
+        let pinned_to = armed.pin().map(|pin| pin.session.as_str());
+        let is_bound = pinned_to.is_some_and(|session| !session.is_empty());
+        let record = loops.peek(&pin.session).filter(|record| {
+            record.about == feature.name && (pinned_to.is_none() || record.ledger.is_live())
+        });
+        // As the session's record says, otherwise the pin.
+        let noted = record.as_ref();
+        let end = noted.and_then(|own| Some((own.ledger.ended.clone()?, own.words.clone())));
+        let end = end.or_else(|| pin.ended.clone().map(|end| (end.reason, end.words)));
+        let standing = match &record {
+            _ if end.is_some() => PinState::Nobody,
+            Some(record) => pinned::standing(&project.root, record),
+            None => armed,
+        };
+        Some(Self { pin, record, end, standing, is_bound })
+    }
+
+    fn armed_at(&self) -> WallTime {
+        self.record.as_ref().map_or(self.pin.armed_at, |record| record.armed_at)
+    }
+
+    fn shown(self, project: &Project, loops: &Loops, snapshot: &FeatureSnapshot) -> SessionLoop {
+        let (armed_at, about) = (self.armed_at(), &snapshot.feature.name);
+        let next = |(why, _): &(TerminalReason, String)| {
+            ends::after_end(about, self.record.as_ref(), Some(why), snapshot.all_done())
+        };
+        let pin = self.standing.pin();
+        let verify = pin.and_then(|pin| Pins::of(&project.root).ok()?.verify(pin.key(), pin).ok());
+        let command = |(task, run)| TaskCommand { task, run };
+        let found = FoundLoop {
+            about,
+            next: self.end.as_ref().map(next).unwrap_or_default(),
+            end: self.end.map(|(why, words)| EndForm { name: EndName::of(&why), words }),
+            max_iterations: Some(snapshot.limits.max_iterations),
+            armed_at,
+            standing: &self.standing,
+            is_bound: self.is_bound,
+            tasks: snapshot.tasks.as_ref(),
+            record: self.record,
+        };
+        let mut own = SessionLoop::of(&project.root, loops, found);
+        own.form.kind = LoopSubject::Feature;
+        own.form.verify_commands = verify.unwrap_or_default().into_iter().map(command).collect();
+        own
     }
 }
 
