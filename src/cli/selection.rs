@@ -12,7 +12,9 @@ use crate::refusal::Refusal;
 use crate::runner::report;
 use crate::runner::requests::Requests;
 use crate::runner::state::{changes_with_state, state_folder};
-use crate::session::select::{self, Meant, armed_features, live, live_ralph, to_cancel};
+use crate::session::select::{
+    armed_features, feature_to_cancel, live, live_ralph, ralph_to_cancel, select,
+};
 use crate::store::loops::Loops;
 
 const NO_RUNNER: &str = "no loop of `spool ralph` has run here\n`spool status` shows what has run";
@@ -146,11 +148,15 @@ impl Around {
             let in_sessions: Vec<LoopName> = features.chain(tasks).collect();
             return self.runner_beside(in_sessions, &at_work);
         }
-        match to_cancel(project, self.own.as_deref()) {
-            Ok(Meant::Task(session)) => Ok(SelectedLoop::Session(project.clone(), session)),
-            Ok(Meant::Feature(feature)) => Ok(SelectedLoop::Feature(project.clone(), feature)),
+        let own = self.own.as_deref();
+        let found = ralph_to_cancel(project, own).and_then(|task| match task {
+            Some(record) => Ok(SelectedLoop::Session(project.clone(), record.session)),
+            None => feature_to_cancel(project, None, own)
+                .map(|feature| SelectedLoop::Feature(project.clone(), feature)),
+        });
+        match found {
             Err(_) if !at_work.is_empty() => self.only_runner(),
-            Err(error) => Err(error.into()),
+            found => Ok(found?),
         }
     }
 
@@ -173,7 +179,8 @@ impl Around {
                 live.iter().map(|report| LoopName::new(NameKind::Session, &report.session));
             return self.runner_beside(in_sessions.collect(), &at_work);
         }
-        let record = select::to_steer(&loops, steering == Steering::Resume, own)?;
+        let state = if steering == Steering::Resume { "paused" } else { "live" };
+        let record = select(live, "loop", state, own)?;
         Ok(SelectedLoop::Session(project.clone(), record.session))
     }
 

@@ -11,13 +11,6 @@ use crate::store::pins::Pin;
 const ONLY_ARMED: &str =
     "; one that is only armed begins when a session stops, and `spool stop` ends it before that";
 
-#[derive(Clone, Debug)]
-pub enum Meant {
-    /// A ralph loop, by its session.
-    Task(String),
-    Feature(Feature),
-}
-
 /// The live loops of a project, by session. A feature's loop lives where its pin says so.
 pub fn live(loops: &Loops) -> Vec<Record> {
     let lives = |record: &Record| record.ledger.is_live() && drives(loops, record);
@@ -32,13 +25,6 @@ pub fn live_ralph(loops: &Loops) -> Vec<Record> {
 pub fn drives(loops: &Loops, record: &Record) -> bool {
     let is_its = |pin: Pin| pin.is_live_in(&record.session);
     record.kind == LoopKind::Task || loops.pin(&record.about).ok().flatten().is_none_or(is_its)
-}
-
-/// The loop to pause, or the paused one to continue: this session's, or the only one.
-pub fn to_steer(loops: &Loops, is_paused: bool, own: Option<&str>) -> Result<Record, Refusal> {
-    let mut found = live(loops);
-    found.retain(|record| !is_paused || record.pause().is_some());
-    select(found, "loop", if is_paused { "paused" } else { "live" }, own)
 }
 
 /// The session of a feature's live loop; an error without one.
@@ -65,21 +51,18 @@ pub fn to_block(loops: &Loops, own: Option<&str>) -> Result<Record, Refusal> {
     select(live, "ralph loop", "live", None)
 }
 
-/// This session's loop; then, in a session the current feature's, in a terminal the only one.
-pub fn to_cancel(project: &Project, own: Option<&str>) -> Result<Meant, Refusal> {
+/// The ralph loop to cancel where none is named: this session's, or in a terminal the only loop. `None` where a feature is
+/// meant.
+pub fn ralph_to_cancel(project: &Project, own: Option<&str>) -> Result<Option<Record>, Refusal> {
     let loops = Loops::of(&project.root);
     let tasks = live_ralph(&loops);
-    let task =
-        |tasks| select(tasks, "ralph loop", "live", own).map(|record| Meant::Task(record.session));
-    if tasks.iter().any(|record| Some(record.session.as_str()) == own) {
-        return task(tasks);
+    let has_own = tasks.iter().any(|record| Some(record.session.as_str()) == own);
+    if !has_own && (own.is_some() || tasks.is_empty() || current_lives(project, &loops)) {
+        return Ok(None);
     }
-    if own.is_some() || tasks.is_empty() || current_lives(project, &loops) {
-        return feature_to_cancel(project, None, own).map(Meant::Feature);
-    }
-    let features = armed_features(project, &loops);
+    let features = if has_own { Vec::new() } else { armed_features(project, &loops) };
     if features.is_empty() {
-        return task(tasks);
+        return select(tasks, "ralph loop", "live", own).map(Some);
     }
     let of_features = features.iter().map(|feature| format!("feature {}", feature.name));
     Err(several(&of_features.chain(tasks.iter().map(line)).collect::<Vec<_>>()))
@@ -136,7 +119,7 @@ fn line(record: &Record) -> String {
 
 /// This session's loop, or the only one; an error lists the loops if several fit. `noun` is `loop`, or `ralph loop` if there
 /// is no choice of others; `state` is `live` or `paused`.
-fn select(
+pub fn select(
     mut records: Vec<Record>,
     noun: &str,
     state: &str,
