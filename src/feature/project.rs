@@ -115,7 +115,7 @@ impl Project {
         let mut with_loops = Vec::new();
         for folder in start.ancestors().take(LEVELS) {
             if Loops::are_in(folder) {
-                if Loops::has_known(folder, session) {
+                if Loops::of(folder).knows(session) {
                     return Self::at(folder).map(|near| near.unless_kept_above(session));
                 }
                 with_loops.push(folder);
@@ -151,7 +151,7 @@ impl Project {
         let begun = begin(start);
         let start = begun.as_deref().unwrap_or(start);
         let mut folders = start.ancestors().take(LEVELS);
-        let own = session.and_then(|session| folders.find(|at| Loops::has_known(at, session)));
+        let own = session.and_then(|session| folders.find(|at| Loops::of(at).knows(session)));
         let mut folders = start.ancestors().take(LEVELS);
         let is_near = |at: &&Path| at.join(".specify").is_dir() || Loops::of(at).folder().is_dir();
         own.or_else(|| folders.find(is_near).filter(|_| begun.is_ok())).and_then(Self::at)

@@ -87,11 +87,6 @@ impl Loops {
         may_be_there(&below(root, &[NOTES]))
     }
 
-    /// The session ever had a loop in this project. Opens no file.
-    pub fn has_known(root: &Path, session: &str) -> bool {
-        Self::of(root).knows(session)
-    }
-
     /// The session's loop is kept outside of the project, where no agent writes. Opens no file.
     pub fn has_kept(root: &Path, session: &str) -> bool {
         kept_in(root).is_ok_and(|kept| may_be_there(&record_path(&kept, session)))
