@@ -10,10 +10,10 @@ use super::names::{LoopName, NameKind, TypedName};
 use super::steered::{Answer, Steered};
 use crate::feature::project::Project;
 use crate::hosts::claude::transcript::{ClaudeTranscript, of_session};
-use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt, list, orphans};
+use crate::session::adopt::{Adopter, adopt, list, orphans};
 use crate::session::life;
 use crate::session::select::live;
-use crate::store::loops::Loops;
+use crate::store::loops::{Loops, Record};
 use crate::store::names::LoopKind;
 
 /// Continue the loop of a session that is gone.
@@ -58,21 +58,19 @@ impl AdoptArgs {
 
 /// An error lists the candidates, or the nearest name.
 fn session_of(project: &Project, typed: TypedName<'_>) -> Result<String> {
-    let (mut names, mut sessions) = (Vec::new(), Vec::new());
-    for record in live(&Loops::of(&project.root)) {
-        let session = LoopName::new(NameKind::Session, &record.session);
-        let feature = LoopName::new(NameKind::Feature, &record.about);
-        let its_feature = Some(feature).filter(|_| record.kind != LoopKind::Task);
-        for name in [session].into_iter().chain(its_feature) {
-            names.push(name);
-            sessions.push(record.session.clone());
+    let (mut names, live) = (Vec::new(), live(&Loops::of(&project.root)));
+    for record in &live {
+        names.push(LoopName::new(NameKind::Session, &record.session));
+        if record.kind != LoopKind::Task {
+            names.push(LoopName::new(NameKind::Feature, &record.about));
         }
     }
-    let found = typed.find(&names, Some(project))?;
-    let Some(at) = found.first().and_then(|one| names.iter().position(|name| name == one)) else {
-        return Err(typed.unknown(&names));
+    let found = typed.one(&names, Some(project))?;
+    let is_its = |record: &Record| match found.kind {
+        NameKind::Feature => record.about == found.id && record.kind != LoopKind::Task,
+        _ => record.session == found.id,
     };
-    Ok(sessions.swap_remove(at))
+    Ok(live.into_iter().find(is_its).map_or(found.id.clone(), |record| record.session))
 }
 
 /// Takes the loop over and prints the agent's instructions.
@@ -98,8 +96,8 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
         session: &own,
         transcript: transcript.as_deref(),
         from: from.as_deref(),
-        silence: if args.force { Silence::Waived } else { Silence::Needed },
-        own: if args.replace { OwnLoop::Ends } else { OwnLoop::Stays },
+        force: args.force,
+        replace: args.replace,
     };
     let taken = adopt(&project, adopter)?;
     let transcript = transcript.map(ClaudeTranscript::at);

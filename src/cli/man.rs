@@ -1,5 +1,6 @@
 //! `spool man`: the manual pages, made from the texts of the help.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,7 +11,6 @@ use clap_mangen::Man;
 use crate::plugin::VERSION;
 use crate::print::{TerminalSize, fitted};
 use crate::store::read::{Problem, read};
-use crate::store::undo::Undo;
 use crate::store::write::{Flush, write_whole};
 use crate::text;
 
@@ -21,7 +21,7 @@ pub struct ManArgs {
     /// The command, such as `ralph` or `task done`; without it, the page of `spool`
     #[arg(value_name = "COMMAND", conflicts_with = "to")]
     names: Vec<String>,
-    /// Write every page into this folder, each as a file of its own: all of them or none
+    /// Write every page into this folder, each as a file of its own
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
 }
@@ -77,33 +77,18 @@ fn pages(command: &Command) -> Result<Vec<(String, String)>> {
     Ok(all)
 }
 
-/// Writes all pages. If one fails, the old files are restored.
 fn write_all(pages: &[(String, String)], folder: &Path) -> Result<()> {
     for (name, _) in pages {
         refuse_what_is_no_page(&folder.join(name))?;
     }
-    let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
-    let write = || -> Result<()> {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("the folder `{}` cannot be made", folder.display()))?;
-        let mut undo = Undo::default();
-        for (name, page) in pages {
-            let file = folder.join(name);
-            undo.remember(&file)
-                .and_then(|()| write_whole(&file, page.as_bytes(), Flush::ToSystem))
-                .with_context(|| {
-                    format!("`{}` cannot be written, so no page was", file.display())
-                })?;
-        }
-        undo.keep();
-        Ok(())
-    };
-    write().inspect_err(|_| {
-        for made in missing {
-            // Only an empty folder goes.
-            let _ = std::fs::remove_dir(made);
-        }
-    })
+    fs::create_dir_all(folder)
+        .with_context(|| format!("the folder `{}` cannot be made", folder.display()))?;
+    for (name, page) in pages {
+        let file = folder.join(name);
+        write_whole(&file, page.as_bytes(), Flush::ToSystem)
+            .with_context(|| format!("`{}` cannot be written", file.display()))?;
+    }
+    Ok(())
 }
 
 /// Refuses to overwrite anything but a page of an earlier `spool man`.

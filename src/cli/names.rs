@@ -94,6 +94,12 @@ impl TypedName<'_> {
         Ok(found)
     }
 
+    /// The one id that the text means; an error lists the candidates, or all names.
+    pub fn one(self, all: &[LoopName], project: Option<&Project>) -> Result<LoopName> {
+        let found = self.find(all, project)?.into_iter().next();
+        found.ok_or_else(|| self.unknown(all))
+    }
+
     /// Lists the candidates as a person types them.
     pub fn several(self, found: &[LoopName]) -> anyhow::Error {
         let what = if self.kind == Some(NameKind::Feature) { "features" } else { "loops" };
@@ -147,8 +153,7 @@ pub fn feature_named(project: &Project, text: &str) -> Result<Feature> {
     let names: Vec<LoopName> =
         features.iter().map(|feature| LoopName::new(NameKind::Feature, &feature.name)).collect();
     let typed = TypedName { kind: Some(NameKind::Feature), text };
-    let found = typed.find(&names, Some(project))?;
-    let found = found.first().ok_or_else(|| typed.unknown(&names))?;
+    let found = typed.one(&names, Some(project))?;
     project.feature(&found.id).map_err(|error| Refusal::from(error).into())
 }
 
@@ -157,8 +162,7 @@ pub fn change_named(text: &str, changes: &[String]) -> Result<String> {
     let names: Vec<LoopName> =
         changes.iter().map(|id| LoopName::new(NameKind::Change, id)).collect();
     let typed = TypedName { kind: Some(NameKind::Change), text };
-    let found = typed.find(&names, None)?;
-    Ok(found.first().ok_or_else(|| typed.unknown(&names))?.id.clone())
+    Ok(typed.one(&names, None)?.id)
 }
 
 /// Lines that name the loops as a person types them.

@@ -9,10 +9,11 @@ use super::running::ask;
 use super::selection::{SelectedLoop, Steering, WhichLoop};
 use super::steered::{Answer, Steered};
 use crate::feature::project::printable;
+use crate::refusal::Refusal;
 use crate::runner::requests::RunnerRequest;
 use crate::session::{pause, select};
 use crate::store::closing::not_noted;
-use crate::store::loops::{Loops, Pause};
+use crate::store::loops::{Loops, Pause, Record};
 use crate::world;
 
 /// Tells an agent that wants to pause its own run what to do instead.
@@ -54,7 +55,13 @@ pub fn run(steering: Steering, args: &SteerArgs) -> Result<ExitCode> {
         }
     };
     let loops = Loops::of(&project.root);
-    select::to_steer(&loops, !is_pause, Some(&session), None)?;
+    let is_meant =
+        |record: &Record| record.session == session && (is_pause || record.pause().is_some());
+    if !select::live(&loops).iter().any(is_meant) {
+        let (session, state) = (printable(&session), if is_pause { "live" } else { "paused" });
+        let what = format!("session `{session}` has no loop here that is {state}");
+        return Err(Refusal::NoLoop(what).into());
+    }
     let by = asked_from(&session);
     let (words, noted) = if is_pause {
         let (record, noted) =

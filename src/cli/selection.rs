@@ -1,6 +1,6 @@
 //! The loop that a person means: the same arguments for every command that shows or steers loops.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
@@ -12,7 +12,9 @@ use crate::refusal::Refusal;
 use crate::runner::report;
 use crate::runner::requests::Requests;
 use crate::runner::state::{changes_with_state, state_folder};
-use crate::session::select::{self, Meant, armed_features, live, live_ralph, to_cancel};
+use crate::session::select::{
+    armed_features, feature_to_cancel, live, live_ralph, ralph_to_cancel, select,
+};
 use crate::store::loops::Loops;
 
 const NO_RUNNER: &str = "no loop of `spool ralph` has run here\n`spool status` shows what has run";
@@ -62,17 +64,6 @@ struct Around {
 }
 
 impl WhichLoop {
-    /// The loop with this name in a project; all for an empty one.
-    pub fn in_project(root: &Path, name: &str) -> Self {
-        Self {
-            loop_name: Some(name.to_owned()).filter(|name| !name.is_empty()),
-            session: None,
-            feature: None,
-            change: None,
-            place: Where { project: Some(root.to_owned()) },
-        }
-    }
-
     pub fn typed(&self) -> Option<TypedName<'_>> {
         let all = [
             (None, &self.loop_name),
@@ -157,11 +148,15 @@ impl Around {
             let in_sessions: Vec<LoopName> = features.chain(tasks).collect();
             return self.runner_beside(in_sessions, &at_work);
         }
-        match to_cancel(project, self.own.as_deref()) {
-            Ok(Meant::Task(session)) => Ok(SelectedLoop::Session(project.clone(), session)),
-            Ok(Meant::Feature(feature)) => Ok(SelectedLoop::Feature(project.clone(), feature)),
+        let own = self.own.as_deref();
+        let found = ralph_to_cancel(project, own).and_then(|task| match task {
+            Some(record) => Ok(SelectedLoop::Session(project.clone(), record.session)),
+            None => feature_to_cancel(project, None, own)
+                .map(|feature| SelectedLoop::Feature(project.clone(), feature)),
+        });
+        match found {
             Err(_) if !at_work.is_empty() => self.only_runner(),
-            Err(error) => Err(error.into()),
+            found => Ok(found?),
         }
     }
 
@@ -184,7 +179,8 @@ impl Around {
                 live.iter().map(|report| LoopName::new(NameKind::Session, &report.session));
             return self.runner_beside(in_sessions.collect(), &at_work);
         }
-        let record = select::to_steer(&loops, steering == Steering::Resume, None, own)?;
+        let state = if steering == Steering::Resume { "paused" } else { "live" };
+        let record = select(live, "loop", state, own)?;
         Ok(SelectedLoop::Session(project.clone(), record.session))
     }
 

@@ -9,17 +9,18 @@ use crate::feature::settings::Settings;
 use crate::hook::{self, HookOutput};
 use crate::hosts::{HookAnswer, HookEvent};
 use crate::refusal::Refusal;
-use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt};
+use crate::session::adopt::{Adopter, adopt};
 use crate::session::arguments::feature::FeatureRequest;
 use crate::session::arguments::flags::{take_flags, words};
 use crate::session::arguments::task::TaskRequest;
 use crate::session::arm::Armer;
 use crate::session::arm::task::Flavour;
-use crate::session::cancel::{cancel_feature, cancel_task};
+use crate::session::cancel::{CancelledFeature, cancel_feature, cancel_task};
 use crate::session::messages::feature::BY_OUTLINE;
 use crate::session::select::feature_to_cancel;
 use crate::session::{arm, life};
 use crate::settings::Chosen;
+use crate::store::closing::EndNotice;
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::ArmedBy;
 use crate::system::files::real_path;
@@ -144,9 +145,9 @@ fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     let project = own.map_or_else(|| project(event), Ok)?;
     let named = Some(named).filter(|name| !name.is_empty());
     let feature = feature_to_cancel(&project, named, Some(&event.session))?;
-    let cancelled = cancel_feature(&project, &feature)?;
-    let headline = cancelled.headline();
-    let text = format!("{headline}\n\n{}\n\n{}", cancelled.summary, cancelled.cleanup);
+    let CancelledFeature { summary, headline, cleanup } =
+        cancel_feature(&project, &feature, EndNotice::Done)?;
+    let text = format!("{headline}\n\n{summary}\n\n{cleanup}");
     Ok(HookAnswer::stop_command(&text).log(&format!("Feature {}: {headline}", feature.name)))
 }
 
@@ -154,7 +155,7 @@ fn shown(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     // A ralph loop needs no spec-kit project, and this session may have no loop at all.
     let found = project_of_session(event).or_else(|| project_with_loops(event, None));
     let project = found.map_or_else(|| project(event), Ok)?;
-    let text = status::text(&project.root, named);
+    let text = status::text(project, named);
     let text = text.map_err(|error| Refusal::Worded(error.to_string()))?;
     Ok(HookAnswer::stop_command(&text))
 }
@@ -192,8 +193,8 @@ fn adopted(event: &HookEvent, session: &str, request: &TaskRequest) -> Result<Ho
         session,
         transcript,
         from,
-        silence: if request.chosen.force() { Silence::Waived } else { Silence::Needed },
-        own: if request.chosen.replace() { OwnLoop::Ends } else { OwnLoop::Stays },
+        force: request.chosen.force(),
+        replace: request.chosen.replace(),
     };
     let taken = adopt(&project, adopter)?;
     note_client(&project.root, event);
@@ -223,7 +224,7 @@ fn cancel_ralph(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     let found = own.or_else(|| project_with_loops(event, Some(session)));
     let project = found.ok_or_else(nothing)?;
     let loops = Loops::of(&project.root);
-    let text = cancel_task(&loops, session)?.ok_or_else(nothing)?;
+    let text = cancel_task(&loops, session, EndNotice::Done)?.ok_or_else(nothing)?;
     Ok(HookAnswer::stop_command(&text)
         .log(&format!("Cancelled the ralph loop of session {session}")))
 }

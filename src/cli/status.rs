@@ -3,22 +3,23 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 
 use super::context::{has_loop, has_runner};
-use super::names::{LoopName, NameKind};
+use super::names::{LoopName, NameKind, TypedName};
 use super::selection::WhichLoop;
 use crate::evidence::work_trees::all_copies;
+use crate::feature::project::Project;
 use crate::forms;
 use crate::forms::loops::LoopForm;
 use crate::forms::plain::words;
 use crate::forms::review::LastReview;
 use crate::forms::runner::RunnerForm;
-use crate::forms::status::{FeatureForm, StatusForm};
+use crate::forms::status::StatusForm;
 use crate::print;
 use crate::review::{self, Review};
 use crate::runner::report::{self as runners, RunnerReport};
@@ -50,7 +51,7 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
     if args.watch {
         return watch(args);
     }
-    let now = Now::of(&args.which)?;
+    let now = Now::of_meant(&args.which)?;
     if args.json {
         let place = args.which.place();
         let root = place.runners().map_or_else(|| place.start(), Ok)?;
@@ -62,8 +63,10 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
 }
 
 /// The loops of a project with this name; all for an empty one.
-pub fn text(root: &Path, name: &str) -> Result<String> {
-    Ok(Now::of(&WhichLoop::in_project(root, name))?.text())
+pub fn text(project: Project, name: &str) -> Result<String> {
+    let runners = runners::root_around(&project.root).map(Path::to_owned);
+    let typed = Some(TypedName { kind: None, text: name }).filter(|_| !name.is_empty());
+    Ok(Now::of(Ok(project), runners, typed)?.text())
 }
 
 /// Draws the report again and again, until a signal.
@@ -77,7 +80,7 @@ fn watch(args: &StatusArgs) -> Result<ExitCode> {
     let signals = Signals::listen()?;
     print::clear()?;
     loop {
-        let text = Now::of(&args.which)?.text();
+        let text = Now::of_meant(&args.which)?.text();
         print::screen(&text, "… and more: `spool status` shows all of it")?;
         if let Some(signal) = signals.wait(REDRAW) {
             outln!();
@@ -101,18 +104,29 @@ struct Now {
 }
 
 impl Now {
-    fn of(which: &WhichLoop) -> Result<Self> {
-        let root = which.place().runners();
+    fn of_meant(which: &WhichLoop) -> Result<Self> {
+        let place = which.place();
+        Self::of(place.with_loops(), place.runners(), which.typed())
+    }
+
+    /// The loops in the sessions of `project` and those of `spool ralph` in `root`.
+    fn of(
+        project: Result<Project>,
+        root: Option<PathBuf>,
+        typed: Option<TypedName<'_>>,
+    ) -> Result<Self> {
+        let paths = project.as_ref().ok().cloned();
+        let paths = paths.or_else(|| Some(Project { root: root.clone()? }));
         let runners = root.as_deref().map(runners::all).unwrap_or_default();
-        let mut report = match which.place().with_loops() {
+        let mut report = match project {
             Ok(project) => Some(StatusReport::of(&project)),
             // A project that only runners work on needs no `.specify`.
             Err(_) if !runners.is_empty() => None,
             Err(error) => return Err(error),
         };
         let mut reviews = BTreeMap::new();
-        if let Some(StatusReport { speckit, .. }) = &mut report {
-            for feature in &mut speckit.features {
+        if let Some(StatusReport { project, features, .. }) = &mut report {
+            for feature in features {
                 let name = &feature.facts.name;
                 if let Some(runner) = runners.iter().find(|one| one.change_id == *name) {
                     if runner.is_alive() {
@@ -121,20 +135,21 @@ impl Now {
                     // What came last says how the work goes on.
                     let ended = feature.r#loop.as_mut().filter(|earlier| !earlier.lives());
                     if let Some(earlier) = ended.filter(|earlier| runner.began_after(earlier)) {
-                        earlier.next = runner.next().unwrap_or_default();
+                        earlier.form.next = runner.next();
                     }
                 }
                 // `spool review --last` reports a review that cannot be read.
-                if let Ok(Some(review)) =
-                    review::last(Path::new(&speckit.project), &feature.facts.name)
-                {
+                if let Ok(Some(review)) = review::last(Path::new(project), name) {
                     let ago = review.began_at.map(|at| format!(", {} ago", age(at.wall().age())));
                     feature.review = format!("{}{}", review.short(), ago.unwrap_or_default());
+                    if let Some(own) = &mut feature.r#loop {
+                        own.form.review = Some(LastReview::from(&review));
+                    }
                     reviews.insert(feature.facts.name.clone(), review);
                 }
             }
         }
-        let project = report.as_ref().map(|report| Path::new(&report.speckit.project));
+        let project = report.as_ref().map(|report| Path::new(&report.project));
         let others = project.and_then(all_copies).into_iter().flatten();
         let others = others.filter(|root| has_loop(root, None) || has_runner(root)).map(|root| {
             let root = text::line(&root.to_string_lossy()).into_owned();
@@ -143,9 +158,9 @@ impl Now {
         });
         let elsewhere = others.collect();
         let mut now = Self { report, runners, reviews, elsewhere, is_named: false };
-        if let Some(typed) = which.typed() {
+        if let Some(typed) = typed {
             let names = now.names();
-            let found = typed.find(&names, which.place().paths().as_ref())?;
+            let found = typed.find(&names, paths.as_ref())?;
             if found.is_empty() {
                 return Err(typed.unknown(&names));
             }
@@ -163,13 +178,13 @@ impl Now {
                 names.push(name);
             }
         };
-        for feature in self.report.iter().flat_map(|report| &report.speckit.features) {
+        for feature in self.report.iter().flat_map(|report| &report.features) {
             add(NameKind::Feature, &feature.facts.name);
             add(NameKind::Session, session_of(feature));
         }
         for task in self.report.iter().flat_map(|report| &report.tasks) {
             add(NameKind::Session, task.session());
-            add(NameKind::Task, &task.about);
+            add(NameKind::Task, &task.form.about);
         }
         for runner in &self.runners {
             add(NameKind::Change, &runner.change_id);
@@ -181,12 +196,13 @@ impl Now {
     fn leave_only(&mut self, found: &[LoopName]) {
         let is_found = |kind, id: &str| found.contains(&LoopName::new(kind, id));
         if let Some(report) = &mut self.report {
-            report.speckit.features.retain(|feature| {
+            report.features.retain(|feature| {
                 is_found(NameKind::Feature, &feature.facts.name)
                     || is_found(NameKind::Session, session_of(feature))
             });
             report.tasks.retain(|task| {
-                is_found(NameKind::Session, task.session()) || is_found(NameKind::Task, &task.about)
+                is_found(NameKind::Session, task.session())
+                    || is_found(NameKind::Task, &task.form.about)
             });
         }
         self.runners.retain(|runner| is_found(NameKind::Change, &runner.change_id));
@@ -195,34 +211,31 @@ impl Now {
 
     /// For programs; `root` is the project where only runners work.
     fn form(&self, root: &Path) -> StatusForm {
-        let speckit = self.report.as_ref().map(|report| &report.speckit);
+        let report = self.report.as_ref();
         let tasks = self.report.iter().flat_map(|report| &report.tasks);
         let root = || root.display().to_string();
-        let features = speckit.into_iter().flat_map(|report| &report.features);
-        let (features, runners) =
-            (features.map(FeatureForm::from), self.runners.iter().map(RunnerForm::from));
-        let with_review = |form: Option<LoopForm>| {
-            let form = form?;
-            let review = self.reviews.get(&form.about).map(LastReview::from);
-            Some(LoopForm { review, ..form })
+        let features = report.into_iter().flat_map(|report| &report.features);
+        let reviewed = |own: LoopForm| {
+            let review = self.reviews.get(&own.about).map(LastReview::from);
+            LoopForm { review, ..own }
+        };
+        let runner = |report: &RunnerReport| {
+            let form = RunnerForm::from(report);
+            RunnerForm { r#loop: form.r#loop.map(reviewed), ..form }
         };
         StatusForm {
-            project: speckit.map_or_else(root, |report| report.project.clone()),
-            enabled: speckit.is_none_or(|report| report.enabled),
-            settings_problem: speckit.and_then(|report| words(&report.settings_problem)),
-            features: features
-                .map(|form| FeatureForm { r#loop: with_review(form.r#loop), ..form })
-                .collect(),
-            tasks: tasks.map(LoopForm::from).collect(),
-            runners: runners
-                .map(|form| RunnerForm { r#loop: with_review(form.r#loop), ..form })
-                .collect(),
+            project: report.map_or_else(root, |report| report.project.clone()),
+            enabled: report.is_none_or(|report| report.enabled),
+            settings_problem: report.and_then(|report| words(&report.settings_problem)),
+            features: features.map(FeatureReport::form).collect(),
+            tasks: tasks.map(|task| task.form.clone()).collect(),
+            runners: self.runners.iter().map(runner).collect(),
         }
     }
 
     fn text(&self) -> String {
         let text = |report: &StatusReport| {
-            let is_other = self.is_named && report.speckit.features.is_empty();
+            let is_other = self.is_named && report.features.is_empty();
             if is_other { report.tasks_text().trim_start().to_owned() } else { report.text() }
         };
         let mut text = self.report.as_ref().map(text).unwrap_or_default();

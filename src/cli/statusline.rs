@@ -84,7 +84,7 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
     let mut folders = folders.into_iter().filter(|folder| folder.is_absolute());
     let has_loop = |folder: &Path| {
         let project = with_loops(folder, Some(session))?;
-        Loops::has_known(&project.root, session).then_some(project)
+        Loops::of(&project.root).knows(session).then_some(project)
     };
     let project = folders.find_map(|folder| has_loop(folder))?;
     let loops = Loops::of(&project.root);

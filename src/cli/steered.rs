@@ -9,7 +9,6 @@ use crate::feature::project::Project;
 use crate::forms;
 use crate::forms::loops::LoopForm;
 use crate::forms::runner::RunnerForm;
-use crate::forms::status::FeatureForm;
 use crate::forms::steered::SteeredForm;
 use crate::runner::options::Form;
 use crate::runner::report::RunnerReport;
@@ -59,13 +58,13 @@ impl Steered<'_> {
             Self::Feature(project, feature) => (project, None, Some(*feature)),
         };
         let report = StatusReport::of(project);
-        let features = report.speckit.features.iter();
-        let mut features = features.filter_map(|feature| FeatureForm::from(feature).r#loop);
+        let features = report.features.iter();
+        let mut features = features.filter_map(|feature| feature.form().r#loop);
         let is_it = |found: &LoopForm| match feature {
             Some(feature) => found.about == feature,
             None => found.session.as_deref() == session,
         };
-        let of_task = || report.tasks.iter().map(LoopForm::from).find(is_it);
+        let of_task = || report.tasks.iter().map(|task| task.form.clone()).find(is_it);
         features.find(is_it).or_else(|| feature.is_none().then(of_task).flatten())
     }
 }

@@ -6,15 +6,16 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::context::whole;
+use super::context::{own_session, whole};
 use super::running::{Running, ask};
 use super::selection::{SelectedLoop, Steering, WhichLoop};
 use super::steered::{Answer, Steered};
 use crate::feature::project::{Feature, Project, printable};
 use crate::runner::requests::RunnerRequest;
 use crate::runner::state::{LoopStatus, holder, read_state};
-use crate::session::cancel::{cancel_feature, cancel_task, summary};
+use crate::session::cancel::{CancelledFeature, cancel_feature, cancel_task};
 use crate::session::select::feature_of;
+use crate::store::closing::EndNotice;
 use crate::store::loops::Loops;
 use crate::text::counted;
 use crate::world::{self, Deadline};
@@ -51,8 +52,13 @@ pub fn run(args: &StopArgs) -> Result<ExitCode> {
     }
 }
 
+/// A loop that ends in a terminal is told in its session at the next stop there.
+fn telling() -> EndNotice {
+    if own_session().is_some() { EndNotice::Done } else { EndNotice::AtNextStop }
+}
+
 fn of_task(args: &StopArgs, project: &Project, session: &str) -> Result<ExitCode> {
-    let Some(text) = cancel_task(&Loops::of(&project.root), session)? else {
+    let Some(text) = cancel_task(&Loops::of(&project.root), session, telling())? else {
         bail!(
             "session `{session}` has no loop that lives\n`spool status` lists the loops of this project"
         );
@@ -61,9 +67,9 @@ fn of_task(args: &StopArgs, project: &Project, session: &str) -> Result<ExitCode
 }
 
 fn of_feature(args: &StopArgs, project: &Project, feature: &Feature) -> Result<ExitCode> {
-    let summary = summary(project, feature).map(|summary| summary + "\n\n").unwrap_or_default();
-    let done = cancel_feature(project, feature)?;
-    let words = format!("{summary}{} {}", done.headline(), done.cleanup);
+    let CancelledFeature { summary, headline, cleanup } =
+        cancel_feature(project, feature, telling())?;
+    let words = format!("{summary}\n\n{headline} {cleanup}");
     args.answer.say(&words, &Steered::Feature(project, &feature.name))
 }
 

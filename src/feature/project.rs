@@ -5,7 +5,7 @@ use std::fmt;
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
-use crate::engine::order::sorted;
+use crate::engine::order::{few, sorted};
 use crate::exec::find::leave_out;
 use crate::refusal::Refusal;
 use crate::store::loops::{Loops, is_session_id};
@@ -23,6 +23,8 @@ const MOST: u64 = 1 << 16;
 /// Names read from a folder with features, and features taken from it.
 const MOST_NAMES: usize = 20_000;
 const MOST_FEATURES: usize = 2_000;
+/// Features that an error names.
+const SHOWN: usize = 8;
 /// Folders with features, in the order of a look-up.
 pub const SHELVES: [&str; 2] = [".specify/specs", "specs"];
 
@@ -81,15 +83,17 @@ impl fmt::Display for FeatureError {
 impl From<FeatureError> for Refusal {
     fn from(lost: FeatureError) -> Self {
         let what = lost.to_string();
-        if let FeatureError::NoFolder(name, root) = lost {
-            let known = Project { root }.features();
-            if let Some(near) = text::nearest(&name, known.iter().map(|one| one.name.as_str())) {
-                return Self::new(what, format!("did you mean `{near}`?"));
+        match lost {
+            FeatureError::NoFolder(name, root) => {
+                let project = Project { root };
+                let (known, all) = (project.features(), project.features_in_words());
+                let near = text::nearest(&name, known.iter().map(|one| one.name.as_str()));
+                let meant = near.map(|near| format!("did you mean `{near}`? "));
+                Self::new(what, meant.unwrap_or_default() + &all)
             }
-        } else if let FeatureError::BadPointer(..) = lost {
-            return Self::new(what, "mend that file, or name the feature");
+            FeatureError::BadPointer(..) => Self::new(what, "mend that file, or name the feature"),
+            _ => Self::new(what, "name a feature that exists, or make one with spec-kit first"),
         }
-        Self::new(what, "name a feature that exists, or make one with spec-kit first")
     }
 }
 
@@ -111,7 +115,7 @@ impl Project {
         let mut with_loops = Vec::new();
         for folder in start.ancestors().take(LEVELS) {
             if Loops::are_in(folder) {
-                if Loops::has_known(folder, session) {
+                if Loops::of(folder).knows(session) {
                     return Self::at(folder).map(|near| near.unless_kept_above(session));
                 }
                 with_loops.push(folder);
@@ -147,7 +151,7 @@ impl Project {
         let begun = begin(start);
         let start = begun.as_deref().unwrap_or(start);
         let mut folders = start.ancestors().take(LEVELS);
-        let own = session.and_then(|session| folders.find(|at| Loops::has_known(at, session)));
+        let own = session.and_then(|session| folders.find(|at| Loops::of(at).knows(session)));
         let mut folders = start.ancestors().take(LEVELS);
         let is_near = |at: &&Path| at.join(".specify").is_dir() || Loops::of(at).folder().is_dir();
         own.or_else(|| folders.find(is_near).filter(|_| begun.is_ok())).and_then(Self::at)
@@ -291,6 +295,14 @@ impl Project {
             Ok(real) if real != self.root => Ok(self.feature_in(name, real)),
             Err(Problem::Outside) => Err(FeatureError::Outside(printable(folder))),
             _ => Err(FeatureError::NoFolder(printable(folder), self.root.clone())),
+        }
+    }
+
+    /// The names that a person can type, in a sentence.
+    pub fn features_in_words(&self) -> String {
+        match few(&mut self.features().iter().map(|one| printable(&one.name)), SHOWN) {
+            none if none.is_empty() => "there is none yet: make one with spec-kit first".to_owned(),
+            names => format!("there are: {names}"),
         }
     }
 

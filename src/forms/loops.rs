@@ -6,9 +6,8 @@ use super::plain::{JsonNumber, JsonTime};
 use super::proofs::ProofsForm;
 use super::review::LastReview;
 use crate::engine::{Check, CheckResult, Converging, Ledger};
-use crate::session::report::live::SessionState;
-use crate::session::report::session_loop::LoopFormState;
-use crate::store::names::EndName;
+use crate::store::loops::{LetGo, Pause};
+use crate::store::names::{ArmedBy, EndName};
 
 /// A loop.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -104,6 +103,48 @@ pub struct LoopForm {
     pub not_blocked: Vec<NotBlocked>,
 }
 
+/// How a loop is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum LoopFormState {
+    /// It is armed, and the first session that stops takes it.
+    Unbound,
+    /// It lives.
+    #[default]
+    Live,
+    /// It lives, the agent may stop, and nothing is counted.
+    Paused,
+    /// It lives, and its session is gone or has been silent for an hour.
+    Orphaned,
+    /// Its runner was killed.
+    Dead,
+    /// It has ended.
+    Ended,
+    /// Its file cannot be read.
+    Unreadable,
+}
+
+/// What the session of a loop does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum SessionState {
+    /// Its agent works.
+    Works,
+    /// Its agent is idle.
+    Idle,
+    /// It waits for a person.
+    Waits,
+    /// It runs, and nobody says more.
+    Runs,
+    /// It is gone.
+    Gone,
+    /// Nobody can say.
+    #[default]
+    Unknown,
+}
+
 /// What a loop is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -172,7 +213,7 @@ pub struct PauseForm {
 }
 
 /// The turn of an agent since its last stop.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TurnForm {
     /// Tool calls; null where they cannot be seen.
@@ -288,5 +329,36 @@ impl From<&CheckResult> for CheckOutcome {
             outcome: result.outcome.clone(),
             output: super::plain::words(&result.tail),
         }
+    }
+}
+
+impl LoopArmer {
+    /// `None` for a word of another version.
+    pub fn of(armed_by: &ArmedBy) -> Option<Self> {
+        Some(match armed_by {
+            ArmedBy::Command => Self::Command,
+            ArmedBy::Terminal | ArmedBy::Lost => Self::Terminal,
+            ArmedBy::Session => Self::Session,
+            ArmedBy::Unkept => Self::Unkept,
+            ArmedBy::Runner => Self::Runner,
+            ArmedBy::Claim => Self::Nobody,
+            ArmedBy::Other(_) => return None,
+        })
+    }
+}
+
+impl From<&Pause> for PauseForm {
+    fn from(pause: &Pause) -> Self {
+        Self {
+            since: JsonTime::of(pause.at),
+            words: pause.words(),
+            ends_by_itself: pause.ends_by_itself(),
+        }
+    }
+}
+
+impl From<&LetGo> for NotBlocked {
+    fn from(stop: &LetGo) -> Self {
+        Self { session: stop.session.clone(), at: JsonTime::of(stop.at) }
     }
 }

@@ -15,7 +15,6 @@ pub mod proofs;
 pub mod receipt;
 pub mod review;
 pub mod runner;
-pub mod session;
 pub mod setup;
 pub mod spent;
 pub mod status;

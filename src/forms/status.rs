@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::loops::LoopForm;
 use super::runner::RunnerForm;
-use crate::session::report::feature::FeatureFacts;
+use crate::engine::aside::Aside;
 
 /// What `spool status --json` prints: all loops of a project.
 #[derive(Clone, Debug, Serialize)]
@@ -33,4 +33,39 @@ pub struct FeatureForm {
     pub facts: FeatureFacts,
     /// Its loop in a session; null where it never had one.
     pub r#loop: Option<LoopForm>,
+}
+
+/// A feature.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FeatureFacts {
+    /// Its name.
+    pub name: String,
+    /// Its folder, relative to the project.
+    pub folder: String,
+    /// Whether it is the one that is worked on.
+    pub current: bool,
+    /// The phase in its state file; null where there is none that can be read.
+    pub phase: Option<String>,
+    /// Ticked tasks among those that the loop is about.
+    pub done: u64,
+    /// The tasks that the loop is about.
+    pub total: u64,
+    /// The ids of the open tasks.
+    pub open: Vec<String>,
+    /// The ids of the tasks that were ticked by hand and that nobody has found proved yet: they count as open. In a live loop
+    /// `spool task done`, the next stop or the end of the iteration judges them.
+    pub not_proved: Vec<String>,
+    /// The lines of its list with a box that do not count, or have an odd mark.
+    pub asides: Vec<Aside>,
+    /// Its other lists with open boxes, in words; null for none.
+    pub other_lists: Option<String>,
+    /// The attempt that the present task is at.
+    pub attempt: u32,
+    /// The attempts that a task has.
+    pub max_attempts: u32,
+    /// Whether the state file asks for a person's approval.
+    pub awaits_approval: bool,
+    /// Its files that are missing or cannot be read, each with why, and the open tasks that have left its list.
+    pub problems: Vec<String>,
 }

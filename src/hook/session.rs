@@ -4,7 +4,7 @@ use crate::feature::project::{Project, printable};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::{EventKind, HookAnswer, HookEvent};
-use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt};
+use crate::session::adopt::{Adopter, adopt};
 use crate::session::counted::as_counted;
 use crate::session::messages::feature as messages;
 use crate::session::{life, pinned, select};
@@ -48,8 +48,8 @@ fn carry(event: &HookEvent) -> Option<HookAnswer> {
         session,
         transcript: event.transcript_path(),
         from: Some(&left.session),
-        silence: Silence::Waived,
-        own: OwnLoop::Stays,
+        force: true,
+        replace: false,
     };
     match adopt(&project, adopter) {
         Ok(taken) => {

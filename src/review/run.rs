@@ -38,7 +38,7 @@ use crate::runner::process::{self, Control, Cut, ProcessLimits, ProcessOutcome, 
 use crate::runner::signals::Signals;
 use crate::runner::state::make_state_folder;
 use crate::runner::tokens::TokenCount;
-use crate::session::proof::standing;
+use crate::session::proof::judge_now;
 use crate::store::lock::Lock;
 use crate::store::read::read_in;
 use crate::store::receipts::{Receipts, armed_specification};
@@ -338,8 +338,8 @@ impl ReviewOrder<'_> {
 
     /// The changes, by git and by the files themselves.
     fn changes(&self, git: Option<&Git>, base: &Base, known: Option<&KnownLoop>) -> Changes {
-        let standing = standing(self.project, self.feature).ok();
-        let seen = standing.map(|judge| judge.look(LOOK)).unwrap_or_default();
+        let judge = judge_now(self.project, self.feature).ok();
+        let seen = judge.map(|judge| judge.look(LOOK)).unwrap_or_default();
         Changes::of(&self.project.root, git, (base, known), &seen)
     }
 

@@ -69,7 +69,10 @@ pub fn words(reason: &TerminalReason, signal: Option<i32>) -> String {
 }
 
 /// One or two sentences; empty when there is nothing to do.
-pub fn what_next(reason: &TerminalReason, change: &str, iteration: u32) -> String {
+pub fn what_next(reason: &TerminalReason, change: &str, iteration: u32, harness: &str) -> String {
+    if harness == "demo" && *reason != TerminalReason::Completed {
+        return "A demo is not continued: the same command plays it on a new project.".to_owned();
+    }
     let limit = |flag: &str| format!("Run the same command again; {flag} sets another limit.");
     let next = match reason {
         TerminalReason::Completed => "",
@@ -118,6 +121,13 @@ mod tests {
         assert_eq!(said, expected);
         let limit = words(&TerminalReason::TimedOut { limit: 28_800 }, None);
         assert_eq!(limit, "the time limit of 8 h 00 min was reached");
+    }
+
+    #[test]
+    fn no_command_continues_a_demo() {
+        let next = |harness| what_next(&TerminalReason::Stopped, "001-todo-list", 1, harness);
+        assert!(next("claude").contains("it continues this loop"));
+        assert!(next("demo").contains("plays it on a new project"));
     }
 
     #[test]

@@ -22,9 +22,10 @@ use crate::engine::aside::{Aside, in_words};
 use crate::engine::scoreboard::Scoreboard;
 use crate::engine::tasks::TaskList;
 use crate::feature::project::printable;
+use crate::forms::loops::LoopFormState;
 use crate::session::messages::person::reviews;
 use crate::session::report::feature::write_proofs;
-use crate::session::report::session_loop::{LoopFormState, SessionLoop};
+use crate::session::report::session_loop::SessionLoop;
 use crate::store::names::EndName;
 use crate::store::receipts::Receipts;
 use crate::text;
@@ -226,8 +227,10 @@ impl RunnerReport {
     /// A person's next step; empty for none.
     fn next_step(&self) -> String {
         let ended = self.state.ledger.ended.as_ref().filter(|_| self.is_gone());
-        let last = self.state.current_iteration;
-        ended.map(|reason| exit::what_next(reason, &self.change_id, last)).unwrap_or_default()
+        let (change, state) = (&self.change_id, &self.state);
+        let next =
+            |reason| exit::what_next(reason, change, state.current_iteration, &state.harness);
+        ended.map(next).unwrap_or_default()
     }
 
     fn write_loop(&self, text: &mut String) {

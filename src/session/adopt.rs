@@ -21,7 +21,7 @@ use crate::session::select::live;
 use crate::session::{life, pinned};
 use crate::store::closing::{EndNotice, save_and_note};
 use crate::store::journal::Entry;
-use crate::store::loops::{Adopted, LastMessage, Loops, Record, Session};
+use crate::store::loops::{Adopted, LastMessage, Loops, Record, SessionFolder};
 use crate::store::names::{JournalEvent, LoopKind};
 use crate::store::pins::PinKey;
 use crate::store::read;
@@ -40,24 +40,10 @@ pub struct Adopter<'a> {
     pub transcript: Option<&'a Path>,
     /// The loop's session, or the beginning of its id; `None` for the only loop left behind.
     pub from: Option<&'a str>,
-    pub silence: Silence,
-    pub own: OwnLoop,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Silence {
-    /// A session without a sign of life for an hour.
-    Needed,
-    /// Any session.
-    Waived,
-}
-
-/// The fate of a live loop that the adopting session has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OwnLoop {
-    /// It stays, and no loop is adopted.
-    Stays,
-    Ends,
+    /// Also from a session that may still be there.
+    pub force: bool,
+    /// A live loop of the adopting session ends with this; otherwise it stays, and no loop is adopted.
+    pub replace: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,12 +72,10 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     if pin.as_ref().is_some_and(|pin| !pin.is_live_in(&record.session)) {
         return Err(gone());
     }
-    if adopter.silence == Silence::Needed && !is_left_behind(&loops, &record) {
-        let what = format!(
-            "session {from} gave a sign of life {} ago; a loop is taken over when its session is gone, or after an hour of silence",
-            age(record.silent_for())
-        );
-        return Err(Refusal::new(what, "if that session is really gone, add --force"));
+    if !adopter.force
+        && let Some(refusal) = life::kept_from_others(&loops, &record)
+    {
+        return Err(refusal);
     }
     let own = new.record()?;
     // Refused means unchanged: until the loop has moved, a failure puts every file back.
@@ -101,7 +85,7 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     }
     let mut replaced = None;
     if let Some(own) = own.filter(|own| own.ledger.is_live()) {
-        if adopter.own == OwnLoop::Stays {
+        if !adopter.replace {
             return Err(messages::already_armed(&own));
         }
         replaced = Some(replace(&loops, &own, &mut undo)?);
@@ -153,9 +137,9 @@ fn meant(loops: &Loops, adopter: Adopter<'_>) -> Result<String, Refusal> {
         None if candidates.iter().any(is_left) => {
             candidates.retain(is_left);
         }
-        None if adopter.silence == Silence::Needed && !candidates.is_empty() => {
+        None if !adopter.force && !candidates.is_empty() => {
             return Err(Refusal::new(
-                "no loop was left behind here: each session gave a sign of life within the last hour",
+                "no loop was left behind here: each is paused, or gave a sign of life within the last hour",
                 ["if one of them is really gone, name it and add --force:\n", &list(&candidates)]
                     .concat(),
             ));
@@ -185,8 +169,8 @@ pub fn list(records: &[Record]) -> String {
 
 /// Writes the files of the new session; they count once the loop has left the old one.
 fn prepare(
-    old: &Session,
-    new: &Session,
+    old: &SessionFolder,
+    new: &SessionFolder,
     record: &Record,
     adopter: Adopter<'_>,
 ) -> io::Result<Record> {
@@ -225,8 +209,8 @@ fn left_for(to: &str, mut left: Record) -> Record {
 
 /// Notes the move on both sides; the loop has moved without these notes, too.
 fn tidy(
-    old: &Session,
-    new: &Session,
+    old: &SessionFolder,
+    new: &SessionFolder,
     left: &Record,
     arrived: &Record,
     replaced: Option<Entry>,
@@ -241,7 +225,7 @@ fn tidy(
 }
 
 /// The text for the agent of the new session.
-fn contract(project: &Project, record: &Record, folder: &Session) -> String {
+fn contract(project: &Project, record: &Record, folder: &SessionFolder) -> String {
     let from = record.adopted.as_ref().map_or("", |adopted| adopted.from.as_str());
     let at = record.ledger.iterations;
     let rules = if record.kind == LoopKind::Task {

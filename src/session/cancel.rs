@@ -26,25 +26,12 @@ pub struct CancelledFeature {
     pub summary: String,
     /// The files that were removed and kept.
     pub cleanup: String,
-    /// The loop's earlier end; empty if this cancel ended it.
-    pub ended_before: String,
-}
-
-impl CancelledFeature {
     /// One sentence about the fate of the loop.
-    pub fn headline(&self) -> String {
-        match self.ended_before.as_str() {
-            "" => "Loop cancelled.".to_owned(),
-            reason => format!(
-                "The loop had ended before ({}); there was nothing to cancel.",
-                printable(reason)
-            ),
-        }
-    }
+    pub headline: String,
 }
 
-/// A feature's loop for people: feature, phase, task, iterations, or that there is none.
-pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
+/// A feature's loop for people: feature, phase, task, iterations; `None` without a state file.
+fn summary(project: &Project, feature: &Feature) -> Option<String> {
     let snapshot = FeatureSnapshot::read(feature)?;
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     let loops = Loops::of(&project.root);
@@ -81,8 +68,12 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
 }
 
 /// Ends a session's ralph loop. The result: the text for the person, or `None` without a live loop.
-pub fn cancel_task(loops: &Loops, session: &str) -> Result<Option<String>, Refusal> {
-    let ended = end_task(loops, session, &Demand::Cancelled, EndNotice::Done)
+pub fn cancel_task(
+    loops: &Loops,
+    session: &str,
+    telling: EndNotice,
+) -> Result<Option<String>, Refusal> {
+    let ended = end_task(loops, session, &Demand::Cancelled, telling)
         .map_err(|error| Refusal::NotEnded(error.to_string()))?;
     Ok(ended.map(|EndedLoop { record, noted, .. }| {
         let calls = counted(record.ledger.tool_calls, "tool call");
@@ -95,7 +86,11 @@ pub fn cancel_task(loops: &Loops, session: &str) -> Result<Option<String>, Refus
 /// Ends a feature's loop and removes its state file in one step.
 ///
 /// The pin stays, so that no stop under way brings the loop back.
-pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledFeature, Refusal> {
+pub fn cancel_feature(
+    project: &Project,
+    feature: &Feature,
+    telling: EndNotice,
+) -> Result<CancelledFeature, Refusal> {
     let loops = Loops::of(&project.root);
     let before = summary(project, feature);
     let found = loops.found(&feature.name);
@@ -108,7 +103,7 @@ pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledF
     }
     // A program that writes the task log finishes first; one that hangs delays no cancel.
     let _books = loops.feature_lock(&feature.name, &feature.folder, PATIENCE).ok();
-    let ended = end_feature(project, feature, None, &Demand::Cancelled, EndNotice::Done)
+    let ended = end_feature(project, feature, None, &Demand::Cancelled, telling)
         .map_err(|error| Refusal::NotEnded(error.to_string()))?;
     let mut cleanup = match fs::remove_file(feature.folder.join(STATE)).map_err(Problem::from) {
         Ok(()) => format!("Removed {STATE}; kept {PROGRESS} and the journal (`spool log`)."),
@@ -124,7 +119,12 @@ pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledF
     let summary = before.unwrap_or_else(|| format!("Feature: {}", feature.name));
     // Read again: whoever had it may have ended it in the meantime.
     let end = loops.pin(&feature.name).ok().flatten().and_then(|pin| pin.ended);
-    let end = end.filter(|_| ended.is_none());
-    let ended_before = end.map_or_else(String::new, |end| end.reason.name().to_owned());
-    Ok(CancelledFeature { summary, cleanup, ended_before })
+    let headline = match end.filter(|_| ended.is_none()) {
+        None => "Loop cancelled.".to_owned(),
+        Some(end) => {
+            let reason = end.reason.name();
+            format!("The loop had ended before ({reason}); there was nothing to cancel.")
+        }
+    };
+    Ok(CancelledFeature { summary, cleanup, headline })
 }

@@ -7,7 +7,7 @@ use crate::feature::settings::{Settings, SettingsError};
 use crate::hosts::{HookAnswer, HookEvent};
 use crate::judge::ticks::Ticks;
 use crate::session::messages::person;
-use crate::store::loops::{Loops, Marks, Record, Session};
+use crate::store::loops::{Loops, Marks, Record, SessionFolder};
 use crate::store::pins::PinState;
 use crate::world::Deadline;
 
@@ -30,7 +30,7 @@ impl StopContext<'_> {
 /// A session with its loop, whose folder is locked for a stop.
 pub struct StopSession<'a> {
     pub context: &'a StopContext<'a>,
-    pub folder: Session,
+    pub folder: SessionFolder,
     pub record: Record,
     pub standing: PinState,
 }
@@ -67,17 +67,15 @@ pub fn waiting_with_message(
 ) -> HookAnswer {
     let answer = waiting_answer(waiting);
     let continues = |one: &Waiting| matches!(one, Waiting::Background(_) | Waiting::NoTasks);
+    let about = printable(&stop.record.about);
+    let words = || person::line("waiting: ", &[&about, &waited_for(waiting)]);
     match message {
         Some(message) => answer.also_notify(message),
         None if waiting.iter().any(|one| matches!(one, Waiting::Answer(_))) => {
-            let (about, words) = (printable(&stop.record.about), waited_for(waiting));
-            let words = person::line("waiting: ", &[&about, &words]);
-            answer.also_notify(&words).alert(&about, "approval", &words)
+            answer.also_notify(&words()).alert(&about, "approval", &words())
         }
         None if waiting.iter().all(continues) && !stop.context.settings.chosen.quiet() => {
-            let about = printable(&stop.record.about);
-            let words = waited_for(waiting);
-            answer.also_in_plugin(&person::line("waiting: ", &[&about, &words]))
+            answer.also_in_plugin(&words())
         }
         None => answer,
     }

@@ -7,7 +7,7 @@ use crate::feature::project::{Feature, Project};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::judge::TickJudge;
-use crate::session::proof::standing as judge_of_now;
+use crate::session::proof::judge_now;
 use crate::session::task_log::refused;
 use crate::store::loops::{Asked, Record};
 use crate::store::pins::PinState;
@@ -21,7 +21,7 @@ pub fn as_counted(
     let asked = asked(&project.root, standing, record);
     let mut snapshot = FeatureSnapshot::of_loop(feature, standing, &asked);
     if let Some(list) = &snapshot.tasks {
-        let judge = judge_of_now(project, feature).ok();
+        let judge = judge_now(project, feature).ok();
         let open = not_proved(judge.as_ref(), (project, feature, record), list);
         snapshot.open_again(&open);
     }
@@ -36,6 +36,21 @@ pub fn asked(root: &Path, standing: &PinState, record: Option<&Record>) -> Asked
     let settings = Settings::read(root).unwrap_or_default();
     let optional = settings.chosen.include_optional().unwrap_or_default();
     Asked { optional, ..Asked::default() }
+}
+
+/// Open tasks of the loop that have left its list: those of the armed list that were asked for, and those that a stop has
+/// seen leave (`gone`).
+pub fn missing(
+    judge: &TickJudge,
+    list: &TaskList,
+    gone: &[String],
+    asked: Option<&Asked>,
+) -> Vec<String> {
+    let tasks = asked.map(|asked| &*asked.tasks).unwrap_or_default();
+    let mut missing = judge.missing(list, gone.to_vec());
+    // The armed list has more tasks than a part of the list.
+    missing.retain(|id| tasks.is_empty() || tasks.contains(id) || gone.contains(id));
+    missing
 }
 
 /// Ticked tasks that count as open: not proved in the live loop, or refused at the end of the last one.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::context::{ChecksRun, StopContext, StopSession};
-use super::counted::as_counted;
+use super::counted::{as_counted, missing};
 use super::notices::{self, Notice};
 use super::observe::feature::{self as observe, add_seen, hooks_due, wait_for_transcript};
 use crate::engine::matched::ListChanges;
@@ -54,14 +54,6 @@ pub struct FeatureStop {
     pub ticks: Ticks,
 }
 
-/// Whether the feature's files judge the stop.
-pub enum Entered {
-    /// They do not: the loop has ended, or is another session's.
-    Answer(HookAnswer),
-    /// They do.
-    Feature(Box<FeatureStop>),
-}
-
 /// Reads the feature's files before any lock. `waits` also waits for a transcript that lags.
 pub fn read(context: &StopContext<'_>, record: &Record, waits: bool) -> Option<FeatureSnapshot> {
     if waits {
@@ -90,14 +82,14 @@ pub fn left_alone(
     FeatureSnapshot::read_by(&snapshot.feature, context.deadline).unwrap_or(snapshot)
 }
 
-/// The feature under the limits of its loop, or the answer where files that are gone have
-/// ended the loop. `snapshot` are the files as they were read before the lock.
+/// The feature under the limits of its loop; the answer where files that are gone have ended the loop, or where it is another
+/// session's. `snapshot` are the files as they were read before the lock.
 pub fn enter(
     session: &mut StopSession<'_>,
     snapshot: Option<FeatureSnapshot>,
-) -> io::Result<Entered> {
+) -> io::Result<Result<Box<FeatureStop>, HookAnswer>> {
     let Some(snapshot) = snapshot.or_else(|| session.snapshot_without_state()) else {
-        return session.state_gone().map(Entered::Answer);
+        return session.state_gone().map(Err);
     };
     let snapshot =
         snapshot.under(&session.standing, Some(&session.record), session.context.deadline);
@@ -110,17 +102,17 @@ pub fn enter(
     let is_elsewhere = snapshot.feature.relative != session.record.folder;
     if is_elsewhere && session.standing.pin().is_some() {
         // A link leads to another folder now.
-        return session.state_gone().map(Entered::Answer);
+        return session.state_gone().map(Err);
     }
     if !ours || is_elsewhere {
-        return Ok(Entered::Answer(HookAnswer::silent()));
+        return Ok(Err(HookAnswer::silent()));
     }
     if let Some(pin) = session.standing.pin() {
         // The person's words and tasks stay in the notes after the pin is gone.
         session.record.asked.clone_from(&pin.asked);
     }
     let ticks = Ticks::default();
-    Ok(Entered::Feature(Box::new(FeatureStop { snapshot, list_changed: false, ticks })))
+    Ok(Ok(Box::new(FeatureStop { snapshot, list_changed: false, ticks })))
 }
 
 /// The texts about an end between two stops: for the person, and for the log.
@@ -186,12 +178,7 @@ impl FeatureStop {
         if let Some(list) = snapshot.tasks.as_ref().filter(|_| looks_back)
             && let Some(judge) = judge.or_else(|| judge_of(project, &snapshot.feature, pin).ok())
         {
-            tampered.removed = judge.missing(list, tampered.removed);
-            // The armed list has more tasks than a part of the list.
-            let asked = record.asked.as_ref().map(|asked| asked.tasks.as_slice());
-            let is_asked = |id: &String| asked.is_some_and(|ids| ids.contains(id));
-            let named = snapshot.place().named;
-            tampered.removed.retain(|id| !named || is_asked(id) || record.gone_tasks.contains(id));
+            tampered.removed = missing(&judge, list, &record.gone_tasks, record.asked.as_deref());
         }
         seen.tampered = tampered;
         seen.finished = self.finished(session);

@@ -4,11 +4,15 @@
 use std::time::Duration;
 
 use crate::exec::alive::{ProcessLife, id_space};
+use crate::feature::project::printable;
 use crate::hosts::transcript::{HostProgram, Transcript};
 use crate::hosts::transcript_at;
+use crate::refusal::Refusal;
 use crate::store::client::ClientProcess;
 use crate::store::loops::{Loops, Record};
+use crate::store::names::LoopKind;
 use crate::system::processes;
+use crate::text;
 use crate::world;
 
 /// A live loop that is silent for longer counts as left behind.
@@ -73,6 +77,29 @@ pub fn of(loops: &Loops, record: &Record) -> SessionLife {
         quiet = quiet.min(known.at.age());
     }
     if has_left && quiet >= QUIET { SessionLife::Gone } else { SessionLife::Unknown }
+}
+
+/// The refusal for whoever takes a loop over unforced; `None` if it was left behind.
+pub fn kept_from_others(loops: &Loops, record: &Record) -> Option<Refusal> {
+    if of(loops, record).leaves_behind(record) {
+        return None;
+    }
+    let session = printable(&record.session);
+    if record.pause().is_some_and(|pause| !pause.ends_by_itself()) {
+        let next =
+            format!("continue it with `spool resume --session {session}`, or take it with --force");
+        return Some(Refusal::new(format!("the loop of session {session} is paused"), next));
+    }
+    let about = match record.kind {
+        LoopKind::Task => format!("`{}`", printable(&record.about)),
+        _ => format!("feature `{}`", printable(&record.about)),
+    };
+    let what = format!(
+        "session {session} works on {about}: it gave a sign of life {} ago; a loop is taken over when its session is gone, or after an hour of silence",
+        text::age(record.silent_for())
+    );
+    let next = "let it work, end its loop with `spool stop`, or take the loop over with --force";
+    Some(Refusal::new(what, next))
 }
 
 impl SessionLife {

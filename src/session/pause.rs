@@ -5,7 +5,7 @@ use std::io;
 use crate::feature::project::printable;
 use crate::session::messages::person;
 use crate::store::closing::{Noted, save_and_note};
-use crate::store::loops::{Loops, Pause, Record, Session};
+use crate::store::loops::{Loops, Pause, Record, SessionFolder};
 use crate::store::names::{JournalEvent, LoopKind, PausedBy};
 
 /// Pauses a session's loop. The result: its record, or `None` without a live loop.
@@ -47,7 +47,7 @@ pub fn resume(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(
 }
 
 /// At a stop, ends a pause that a failure began: an agent that wants to end its turn has had a new one.
-pub fn resume_after_failure(folder: &Session, record: &mut Record) -> io::Result<()> {
+pub fn resume_after_failure(folder: &SessionFolder, record: &mut Record) -> io::Result<()> {
     if record.pause().is_some_and(Pause::ends_by_itself) {
         // A broken journal is reported with the verdict of this stop, which comes next.
         let _noted = end(folder, record, "a new turn has come to its end")?;
@@ -55,7 +55,7 @@ pub fn resume_after_failure(folder: &Session, record: &mut Record) -> io::Result
     Ok(())
 }
 
-fn end(folder: &Session, record: &mut Record, words: &str) -> io::Result<Noted> {
+fn end(folder: &SessionFolder, record: &mut Record, words: &str) -> io::Result<Noted> {
     record.paused = None;
     save_and_note(folder, record, &record.entry(JournalEvent::Resumed, words))
 }

@@ -62,11 +62,20 @@ pub fn standing_of_feature(root: &Path, feature: &str) -> PinState {
     PinState::found(Pins::of(root).and_then(|_| Loops::of(root).pin(feature)))
 }
 
-/// The arming by the runner that works on a feature now; `None` without one.
-pub fn pin_of_runner(project: &Project, feature: &Feature) -> Option<Pin> {
-    let pin = Pins::of(&project.root).ok()?.read(PinKey::Change(&feature.name)).ok()??;
-    let is_its = pin.list == format!("{}/{TASKS}", feature.relative);
-    (is_its && pin.process > 0 && processes::is_alive(pin.process)).then_some(pin)
+/// The arming of a feature's loop in a session, otherwise that by the runner that works on the feature now.
+pub fn arming_of(project: &Project, feature: &Feature) -> PinState {
+    let in_session = standing_of_feature(&project.root, &feature.name);
+    if in_session.pin().is_some() {
+        return in_session;
+    }
+    let pin = Pins::of(&project.root).and_then(|pins| pins.read(PinKey::Change(&feature.name)));
+    let list = format!("{}/{TASKS}", feature.relative);
+    let is_its =
+        |pin: &Pin| pin.list == list && pin.process > 0 && processes::is_alive(pin.process);
+    match pin.ok().flatten().filter(is_its) {
+        Some(pin) => PinState::Armed(Box::new(pin)),
+        None => in_session,
+    }
 }
 
 /// Git tracks the settings to be armed, and the person trusts them. Tracked checks came with the repository: without

@@ -7,7 +7,7 @@ use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
 use crate::judge::{ArmedTerms, JudgedPlace, TickJudge};
 use crate::session::pinned;
-use crate::store::pins::{Pin, PinKey, PinState, Pins};
+use crate::store::pins::{Pin, PinState, Pins};
 use crate::store::receipts::Receipts;
 
 #[derive(Debug)]
@@ -30,12 +30,11 @@ pub fn judge_of(project: &Project, feature: &Feature, pin: Option<&Pin>) -> io::
     let (folder, list_at) = (root.clone(), list.clone());
     let place = JudgedPlace { folder, list, list_at, ..JudgedPlace::default() };
     let Some(pin) = pin else { return Ok(TickJudge::of(place, ArmedTerms::default(), receipts)) };
-    let (root, name) = (root.clone(), feature.name.clone());
-    let its = Pin { armed_at: pin.armed_at, verify: pin.verify, ..Pin::default() };
-    let is_of_run = pin.process != 0;
+    let (root, about) = (root.clone(), feature.name.clone());
+    let Pin { process, armed_at, verify, .. } = *pin;
+    let armed = Pin { about, process, armed_at, verify, ..Pin::default() };
     let verify = LazyCell::new(Box::new(move || {
-        let whose = if is_of_run { PinKey::Change(&name) } else { PinKey::Feature(&name) };
-        Pins::of(&root).and_then(|pins| pins.verify(whose, &its)).unwrap_or_default()
+        Pins::of(&root).and_then(|pins| pins.verify(armed.key(), &armed)).unwrap_or_default()
     }) as Box<_>);
     let armed = ArmedTerms {
         at: pin.armed_at,
@@ -48,14 +47,11 @@ pub fn judge_of(project: &Project, feature: &Feature, pin: Option<&Pin>) -> io::
 }
 
 /// The judge under the current arming: in a session, or by a runner at work.
-pub fn standing(project: &Project, feature: &Feature) -> Result<TickJudge, Unjudged> {
-    let standing = pinned::standing_of_feature(&project.root, &feature.name);
-    if let (PinState::Unknown(why) | PinState::Lost(why), Ok(_)) =
-        (&standing, Pins::of(&project.root))
-    {
-        return Err(Unjudged::Unreadable(why.clone()));
+pub fn judge_now(project: &Project, feature: &Feature) -> Result<TickJudge, Unjudged> {
+    match pinned::arming_of(project, feature) {
+        PinState::Unknown(why) | PinState::Lost(why) if Pins::of(&project.root).is_ok() => {
+            Err(Unjudged::Unreadable(why))
+        }
+        arming => judge_of(project, feature, arming.pin()).map_err(Unjudged::Nowhere),
     }
-    let of_runner = || pinned::pin_of_runner(project, feature);
-    let pin = standing.pin().cloned().or_else(of_runner);
-    judge_of(project, feature, pin.as_ref()).map_err(Unjudged::Nowhere)
 }

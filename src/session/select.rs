@@ -6,65 +6,25 @@ use crate::refusal::Refusal;
 use crate::store::loops::{Loops, Record};
 use crate::store::names::LoopKind;
 use crate::store::pins::Pin;
-use crate::text;
 
 /// The addition if no session has a loop yet.
 const ONLY_ARMED: &str =
     "; one that is only armed begins when a session stops, and `spool stop` ends it before that";
 
-/// The loops to select from, as a message names them.
-#[derive(Clone, Copy, Debug)]
-struct Wanted<'a> {
-    /// `loop`, or `ralph loop` if there is no choice of others.
-    noun: &'a str,
-    /// `live` or `paused`.
-    state: &'a str,
-    named: Option<&'a str>,
-    /// The session in which the command was typed.
-    own: Option<&'a str>,
-}
-
-#[derive(Clone, Debug)]
-pub enum Meant {
-    /// A ralph loop, by its session.
-    Task(String),
-    Feature(Feature),
-}
-
 /// The live loops of a project, by session. A feature's loop lives where its pin says so.
 pub fn live(loops: &Loops) -> Vec<Record> {
-    let mut records = records(loops);
-    records.retain(|record| record.ledger.is_live() && drives(loops, record));
-    records
+    let lives = |record: &Record| record.ledger.is_live() && drives(loops, record);
+    loops.records().filter(lives).collect()
 }
 
 pub fn live_ralph(loops: &Loops) -> Vec<Record> {
-    let mut records = records(loops);
-    records.retain(Record::is_live_ralph);
-    records
-}
-
-fn records(loops: &Loops) -> Vec<Record> {
-    loops.sessions().into_iter().filter_map(|session| loops.peek(&session)).collect()
+    loops.records().filter(Record::is_live_ralph).collect()
 }
 
 /// Whether the loop is this record's: that of a feature is where its pin says, as long as that can be read.
 pub fn drives(loops: &Loops, record: &Record) -> bool {
     let is_its = |pin: Pin| pin.is_live_in(&record.session);
     record.kind == LoopKind::Task || loops.pin(&record.about).ok().flatten().is_none_or(is_its)
-}
-
-/// The loop to pause, or the paused one to continue: the named session's, this session's, or the only one.
-pub fn to_steer(
-    loops: &Loops,
-    is_paused: bool,
-    named: Option<&str>,
-    own: Option<&str>,
-) -> Result<Record, Refusal> {
-    let mut found = live(loops);
-    found.retain(|record| !is_paused || record.pause().is_some());
-    let state = if is_paused { "paused" } else { "live" };
-    select(found, Wanted { noun: "loop", state, named, own })
 }
 
 /// The session of a feature's live loop; an error without one.
@@ -88,24 +48,21 @@ pub fn feature_of(project: &Project, session: &str) -> Option<Feature> {
 pub fn to_block(loops: &Loops, own: Option<&str>) -> Result<Record, Refusal> {
     let mut live = live_ralph(loops);
     live.retain(|record| own.is_none_or(|own| own == record.session));
-    select(live, Wanted { noun: "ralph loop", state: "live", named: None, own: None })
+    select(live, "ralph loop", "live", None)
 }
 
-/// This session's loop; then, in a session the current feature's, in a terminal the only one.
-pub fn to_cancel(project: &Project, own: Option<&str>) -> Result<Meant, Refusal> {
+/// The ralph loop to cancel where none is named: this session's, or in a terminal the only loop. `None` where a feature is
+/// meant.
+pub fn ralph_to_cancel(project: &Project, own: Option<&str>) -> Result<Option<Record>, Refusal> {
     let loops = Loops::of(&project.root);
     let tasks = live_ralph(&loops);
-    let wanted = Wanted { noun: "ralph loop", state: "live", named: None, own };
-    let is_own = |record: &Record| Some(record.session.as_str()) == own;
-    if tasks.iter().any(is_own) {
-        return select(tasks, wanted).map(|record| Meant::Task(record.session));
+    let has_own = tasks.iter().any(|record| Some(record.session.as_str()) == own);
+    if !has_own && (own.is_some() || tasks.is_empty() || current_lives(project, &loops)) {
+        return Ok(None);
     }
-    if own.is_some() || tasks.is_empty() || current_lives(project, &loops) {
-        return feature_to_cancel(project, None, own).map(Meant::Feature);
-    }
-    let features = armed_features(project, &loops);
+    let features = if has_own { Vec::new() } else { armed_features(project, &loops) };
     if features.is_empty() {
-        return select(tasks, wanted).map(|record| Meant::Task(record.session));
+        return select(tasks, "ralph loop", "live", own).map(Some);
     }
     let of_features = features.iter().map(|feature| format!("feature {}", feature.name));
     Err(several(&of_features.chain(tasks.iter().map(line)).collect::<Vec<_>>()))
@@ -160,40 +117,26 @@ fn line(record: &Record) -> String {
     format!("{}  {}", record.session, printable(&record.about))
 }
 
-/// The loop that is meant; an error lists the loops if several fit.
-fn select(mut records: Vec<Record>, wanted: Wanted<'_>) -> Result<Record, Refusal> {
-    let Wanted { noun, state, named, own } = wanted;
-    let mut near = None;
-    if let Some(session) = named {
-        let known = records.iter().map(|record| record.session.as_str());
-        near = text::nearest(session, known).map(str::to_owned);
-        records.retain(|record| record.session == session);
-    } else if let Some(own) = records.iter().find(|record| Some(record.session.as_str()) == own) {
-        return Ok(own.clone());
+/// This session's loop, or the only one; an error lists the loops if several fit. `noun` is `loop`, or `ralph loop` if there
+/// is no choice of others; `state` is `live` or `paused`.
+pub fn select(
+    mut records: Vec<Record>,
+    noun: &str,
+    state: &str,
+    own: Option<&str>,
+) -> Result<Record, Refusal> {
+    if let Some(own) = records.iter().position(|record| Some(record.session.as_str()) == own) {
+        return Ok(records.swap_remove(own));
     }
-    match (records.len(), named) {
-        (1, _) => Ok(records.remove(0)),
-        (0, Some(session)) => {
-            let what =
-                format!("session `{}` has no {noun} here that is {state}", printable(session));
-            Err(match near {
-                Some(near) => Refusal::new(what, format!("did you mean `{near}`?")),
-                None => Refusal::NoLoop(what),
-            })
-        }
-        (0, None) => {
-            let armed = match (noun, state) {
-                ("loop", "live") => ONLY_ARMED,
-                _ => "",
-            };
+    match records.len() {
+        1 => Ok(records.remove(0)),
+        0 => {
+            let armed = if (noun, state) == ("loop", "live") { ONLY_ARMED } else { "" };
             Err(Refusal::NoLoop(format!("no {noun} is {state} here{armed}")))
         }
-        _ => {
-            let lines: Vec<_> = records.iter().map(line).collect();
-            Err(Refusal::new(
-                format!("several {noun}s are {state} here; name one with --session:"),
-                lines.join("\n"),
-            ))
-        }
+        _ => Err(Refusal::new(
+            format!("several {noun}s are {state} here; name one with --session:"),
+            records.iter().map(line).collect::<Vec<_>>().join("\n"),
+        )),
     }
 }

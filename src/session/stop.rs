@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::claim::{Unowned, unowned};
 use super::context::{ChecksRun, StopContext, StopSession, waited_for, waiting_with_message};
-use super::feature::{Entered, FeatureStop};
+use super::feature::FeatureStop;
 use super::notices::{self, Notice};
 use super::{continuing, feature, task};
 use crate::checks::{ReviewCall, run_each, run_review};
@@ -239,8 +239,8 @@ impl StopSession<'_> {
         let mut kind = StopKind::Task;
         if self.record.kind != LoopKind::Task {
             match feature::enter(&mut self, snapshot)? {
-                Entered::Answer(answer) => return Ok(Look::Answered(self.leave(answer))),
-                Entered::Feature(stop) => kind = StopKind::Feature(stop),
+                Err(answer) => return Ok(Look::Answered(self.leave(answer))),
+                Ok(stop) => kind = StopKind::Feature(stop),
             }
         }
         self.begin();

@@ -28,7 +28,7 @@ use crate::store::journal::{self, Entry};
 use crate::store::lock::Lock;
 use crate::store::loops::{Asked, Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::{EndName, JournalEvent};
-use crate::store::pins::{LoopLimits, PinKey, PinState, Pins};
+use crate::store::pins::{LoopLimits, PinState, Pins};
 use crate::store::read;
 use crate::store::write::{append_line, remove_dead_leftovers};
 use crate::text;
@@ -72,21 +72,15 @@ pub enum Done {
     Before,
 }
 
-/// The outcome of a failure.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failed {
-    /// The task may be tried again, unless the loop has ended.
-    Counted {
-        used: u32,
-        /// Attempts for each task.
-        limit: u32,
-        /// The id of a repair task, which comes first.
-        repair: Option<String>,
-        /// The attempts are used up.
-        ended: Option<TerminalReason>,
-    },
-    /// Noted but not counted, because no state file can be read.
-    NotCounted,
+/// The outcome of a failure: the task may be tried again, unless the loop has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Failed {
+    /// Failed attempts, and the limit for each task. `None`: noted but not counted, because no state file can be read.
+    pub counted: Option<(u32, u32)>,
+    /// The id of a repair task, which comes first.
+    pub repair: Option<String>,
+    /// The attempts are used up.
+    pub ended: Option<TerminalReason>,
 }
 
 /// The refusal of an unknown id: names the list, and a task with a similar id.
@@ -227,7 +221,7 @@ impl<'a> Books<'a> {
         let used = before.saturating_add(1);
         let Ok(state) = &mut self.state else {
             self.note(&JournalEvent::Failed, &format!("{} {why}", task.id))?;
-            return Ok(Failed::NotCounted);
+            return Ok(Failed::default());
         };
         state.set_failures(&task.id, used);
         let repair = if used < limit { self.repair(&task, &why)? } else { None };
@@ -237,13 +231,10 @@ impl<'a> Books<'a> {
         if let Some(id) = &repair {
             self.note(&JournalEvent::Repair, &format!("{id} behind {}", task.id))?;
         }
-        if used < limit {
-            return Ok(Failed::Counted { used, limit, repair, ended: None });
-        }
         // A loop that was over keeps its reason.
-        let attempt = Attempt { task: task.id.clone(), used: used + 1, limit };
-        let ended = self.end(&Demand::TaskFailed(attempt))?;
-        Ok(Failed::Counted { used, limit, repair, ended })
+        let attempt = Attempt { task: task.id, used: used + 1, limit };
+        let ended = if used < limit { None } else { self.end(&Demand::TaskFailed(attempt))? };
+        Ok(Failed { counted: Some((used, limit)), repair, ended })
     }
 
     /// Ends the loop, because a person is needed for `need`. The result: the reason, or `None` if the loop was over.
@@ -480,20 +471,14 @@ pub fn armed_verify(
     text: &[u8],
 ) -> ArmedVerify {
     let command = task.verify_command(text);
-    let (standing, whose) = match pinned::standing_of_feature(&project.root, &feature.name) {
-        PinState::Armed(pin) => (PinState::Armed(pin), PinKey::Feature(&feature.name)),
-        other => match pinned::pin_of_runner(project, feature) {
-            Some(pin) => (PinState::Armed(Box::new(pin)), PinKey::Change(&feature.name)),
-            None => (other, PinKey::Feature(&feature.name)),
-        },
-    };
-    let pins = Pins::of(&project.root);
     let unarmed = |why| {
         command.clone().map_or(ArmedVerify::None, |command| ArmedVerify::Unarmed(command, why))
     };
-    let commands = match (&standing, pins) {
-        (PinState::Armed(pin), Ok(pins)) => pins.verify(whose, pin).map_err(|why| why.to_string()),
-        (PinState::Lost(why) | PinState::Unknown(why), Ok(_)) => Err(why.clone()),
+    let commands = match (pinned::arming_of(project, feature), Pins::of(&project.root)) {
+        (PinState::Armed(pin), Ok(pins)) => {
+            pins.verify(pin.key(), &pin).map_err(|why| why.to_string())
+        }
+        (PinState::Lost(why) | PinState::Unknown(why), Ok(_)) => Err(why),
         (PinState::Nobody, _) => {
             return unarmed("no loop is live that a person armed".to_owned());
         }

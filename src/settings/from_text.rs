@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
+use serde::Deserialize;
+
 use super::kind::SettingKind;
 use crate::engine::fields::named;
 use crate::engine::proof::LeastProof;
 use crate::engine::{PromiseMatch, ReviewWhen, WithoutWork};
 
 /// How the hook answers a stop that it refuses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ContinueWith {
     /// With more context if the client is known to take it, else with a block.
     #[default]
@@ -51,11 +54,7 @@ from_text! {
     String: |_kind, text| text;
     Option<String>: |_kind, text| Some(text);
     PromiseMatch: |_kind, text| named(&text).unwrap_or_default();
-    ContinueWith: |_kind, text| match text.as_str() {
-        "block" => Self::Block,
-        "context" => Self::Context,
-        _ => Self::Auto,
-    };
+    ContinueWith: |_kind, text| named(&text).unwrap_or_default();
     WithoutWork: |_kind, text| named(&text).unwrap_or_default();
     LeastProof: |_kind, text| named(&text).unwrap_or_default();
     Option<ReviewWhen>: |_kind, text| ReviewWhen::of(&text);

@@ -4,7 +4,7 @@
 use std::io;
 
 use super::journal::Entry;
-use super::loops::{Record, Session};
+use super::loops::{Record, SessionFolder};
 use super::names::{EndName, JournalEvent, LoopKind, VerdictName};
 use super::pins::{PinKey, Pins};
 use super::write::is_full;
@@ -53,7 +53,7 @@ pub fn end_pin(pins: &Pins, record: &Record) -> io::Result<()> {
 }
 
 /// Writes a record, and what has happened into the journal. After an error the loop is as before.
-pub fn save_and_note(folder: &Session, record: &Record, entry: &Entry) -> io::Result<Noted> {
+pub fn save_and_note(folder: &SessionFolder, record: &Record, entry: &Entry) -> io::Result<Noted> {
     // On a disk that is full, the record alone says so.
     if !record.ledger.is_live()
         && let Err(error) = end_pin(&folder.pins(), record)

@@ -14,7 +14,7 @@ pub use super::pins::VerifyCommands;
 pub use super::record::{
     Adopted, Asked, Assignment, Checked, LastMessage, Marks, Notified, Pause, Record,
 };
-pub use super::session::Session;
+pub use super::session::SessionFolder;
 
 use super::journal::{self, Entry};
 use super::lock::Lock;
@@ -87,11 +87,6 @@ impl Loops {
         may_be_there(&below(root, &[NOTES]))
     }
 
-    /// The session ever had a loop in this project. Opens no file.
-    pub fn has_known(root: &Path, session: &str) -> bool {
-        Self::of(root).knows(session)
-    }
-
     /// The session's loop is kept outside of the project, where no agent writes. Opens no file.
     pub fn has_kept(root: &Path, session: &str) -> bool {
         kept_in(root).is_ok_and(|kept| may_be_there(&record_path(&kept, session)))
@@ -151,6 +146,11 @@ impl Loops {
         self.records.arrived(session).ok().flatten()
     }
 
+    /// The records of all sessions, without their locks.
+    pub fn records(&self) -> impl Iterator<Item = Record> {
+        self.sessions().into_iter().filter_map(|session| self.peek(&session))
+    }
+
     /// Empty for none.
     pub fn journal(&self, session: &str) -> Vec<u8> {
         let path = self.folder.join(session).join("journal.jsonl");
@@ -173,8 +173,7 @@ impl Loops {
         let is_its = |record: &Record| {
             record.kind != LoopKind::Task && record.about == feature && record.ledger.is_live()
         };
-        let mut records = self.sessions().into_iter().filter_map(|session| self.peek(&session));
-        records.find(is_its).map(|record| record.bare_pin())
+        self.records().find(is_its).map(|record| record.bare_pin())
     }
 
     /// The pin of a feature for somebody who writes another one: a broken file is moved aside. Any other error may pass.
@@ -311,12 +310,12 @@ impl Loops {
     }
 
     /// Makes and locks the session's folder.
-    pub fn session(&self, session: &str) -> io::Result<Session> {
+    pub fn session(&self, session: &str) -> io::Result<SessionFolder> {
         self.session_within(session, PATIENCE)
     }
 
     /// `patience` bounds the wait for the lock.
-    pub fn session_within(&self, session: &str, patience: Duration) -> io::Result<Session> {
+    pub fn session_within(&self, session: &str, patience: Duration) -> io::Result<SessionFolder> {
         if !is_session_id(session) {
             return Err(io::Error::other("the session id has characters that no folder may have"));
         }
@@ -326,7 +325,7 @@ impl Loops {
         }
         make_inside(&self.root()?, &folder)?;
         let lock = take_lock(&folder, patience)?;
-        Ok(Session::new(self.records.clone(), session, lock))
+        Ok(SessionFolder::new(self.records.clone(), session, lock))
     }
 
     /// The lock that is held while checks of a session's loop run. `None` if it is taken: the lock only shows that they
@@ -346,10 +345,10 @@ impl Loops {
             return None;
         }
         let (entries, _) = journal::entries(&self.journal(session));
-        let last = entries.into_iter().rfind(|entry| entry.event == JournalEvent::Checks)?;
-        // An older version, which may still run, only writes the words.
-        let words = last.words.strip_prefix("running ").unwrap_or_default();
-        Some(if last.check.is_empty() { words.to_owned() } else { last.check })
+        entries
+            .into_iter()
+            .rfind(|entry| entry.event == JournalEvent::Checks)
+            .map(|entry| entry.check)
     }
 
     fn checks_path(&self, session: &str) -> PathBuf {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::read::{self, FileContent, Problem};
+use super::read::{self, Problem};
 use super::write::{Flush, write_private};
 use crate::world;
 
@@ -43,50 +43,20 @@ pub(super) fn in_file(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }
 
-/// Why a file of ours is not loaded.
-pub(super) enum NotLoaded {
-    /// Not in our form: a new file may take its place, and this one is renamed.
-    Broken,
-    /// Not to be opened or read now, perhaps as good as ever: it stays.
-    Unopened(io::Error),
+/// `None` for a missing file, and for one that is not in our form. An error for one that cannot be opened now, and is perhaps as
+/// good as ever.
+pub(super) fn load<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
+    Ok(read_ours(path, MOST)?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }
 
-impl NotLoaded {
-    /// `None` for a broken file; an error for an unopened one.
-    pub(super) fn or_none<T>(self) -> io::Result<Option<T>> {
-        match self {
-            Self::Broken => Ok(None),
-            Self::Unopened(error) => Err(error),
-        }
-    }
-}
-
-pub(super) fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, NotLoaded> {
-    read_ours(path, MOST)?.map(|bytes| taken_apart(&bytes)).transpose()
-}
-
-pub(super) fn taken_apart<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, NotLoaded> {
-    serde_json::from_slice(bytes).map_err(|_| NotLoaded::Broken)
-}
-
-/// `None` for a missing file.
-pub(super) fn read_ours(path: &Path, most: u64) -> Result<Option<Vec<u8>>, NotLoaded> {
+/// The bytes that [`load`] takes apart.
+pub(super) fn read_ours(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     match read::read(path, most) {
-        // A link to nothing blocks the way of the file to be written.
-        Err(Problem::Missing) if path.is_symlink() => Err(NotLoaded::Broken),
-        Err(Problem::Missing) => Ok(None),
         Err(Problem::Refused(why)) if !path.is_symlink() => {
-            let words = format!("`{}` cannot be read: {why}", path.display());
-            Err(NotLoaded::Unopened(io::Error::other(words)))
+            Err(io::Error::other(format!("`{}` cannot be read: {why}", path.display())))
         }
-        Err(_) => Err(NotLoaded::Broken),
-        Ok(FileContent { bytes, .. }) => Ok(Some(bytes)),
+        content => Ok(content.ok().map(|content| content.bytes)),
     }
-}
-
-/// `None` for a missing or broken file.
-pub(super) fn load_whole<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
-    load(path).or_else(NotLoaded::or_none)
 }
 
 pub(super) fn save<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {

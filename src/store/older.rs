@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 
 use super::names::{ArmedBy, EndName, LoopKind, PausedBy};
-use super::notes::load_whole;
+use super::notes::load;
 use super::pin::{Pin, PinnedEnd};
-use super::private::{in_file, load_private};
+use super::private::{load_private, parsed};
 use super::read::{self, below};
 use super::record::{Assignment, Notified, Pause, Record};
 use crate::engine::fields::read_fields;
@@ -53,7 +53,7 @@ pub(super) fn claim_path(notes: &Path, feature: &str) -> PathBuf {
 
 /// The pin of a feature's loop as its claim has it, `None` when there is none. What is in the project arms nothing.
 pub(super) fn claim(notes: &Path, feature: &str) -> io::Result<Option<Pin>> {
-    let claim: Option<Claim> = load_whole(&claim_path(notes, feature))?;
+    let claim: Option<Claim> = load(&claim_path(notes, feature))?;
     Ok(claim.map(|claim| {
         let ended = |_| PinnedEnd {
             reason: claim.reason.unwrap_or(TerminalReason::Stopped),
@@ -89,19 +89,13 @@ pub(super) fn record(
 ) -> io::Result<Option<Record>> {
     let (kept, root, notes) = places;
     let file = |name: &str| below(kept, &[name]);
-    let left: Option<Record> = load_whole(&path(notes, session))?;
+    let left: Option<Record> = load(&path(notes, session))?;
     // A file of the project arms nothing.
     let left = left.map(|left| Record { version: 1, armed: None, ..left });
     let own = ["session-", session, ".json"].concat();
-    let pin = pin.map(|bytes| {
-        let pin = serde_json::from_slice::<Pin>(bytes);
-        pin.map_err(|error| {
-            let error = in_file(&file(&own), &error.to_string());
-            io::Error::new(io::ErrorKind::InvalidData, error)
-        })
-    });
+    let pin: Option<Pin> = pin.map(|bytes| parsed(&file(&own), bytes)).transpose()?;
     let is_here = |pin: &Pin| Path::new(&pin.project.0) == root && pin.session == session;
-    let Some(mut pin) = pin.transpose()?.filter(is_here) else { return Ok(left) };
+    let Some(mut pin) = pin.filter(is_here) else { return Ok(left) };
     let told: Option<Notified> = taken(&mut pin, "told");
     let paused: Option<bool> = taken(&mut pin, "paused");
     let contract: Option<Contract> = taken(&mut pin, "contract");

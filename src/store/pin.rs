@@ -168,19 +168,17 @@ impl Pin {
     /// Whose the loop is, without what was armed.
     pub fn bare(self) -> Self {
         let armed_by = if self.armed_by.is_person() { ArmedBy::Lost } else { self.armed_by };
-        let Self { version, project, about, session, armed_at, .. } = self;
-        let Self { commits_from, commits_line, list, ended, .. } = self;
         Self {
-            version,
-            project,
-            about,
-            session,
-            armed_at,
-            commits_from,
-            commits_line,
+            version: self.version,
+            project: self.project,
+            about: self.about,
+            session: self.session,
+            armed_at: self.armed_at,
+            commits_from: self.commits_from,
+            commits_line: self.commits_line,
             armed_by,
-            list,
-            ended,
+            list: self.list,
+            ended: self.ended,
             ..Self::default()
         }
     }

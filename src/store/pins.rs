@@ -24,7 +24,8 @@ use crate::engine::fields::read_fields;
 use crate::engine::hash_of;
 use crate::world::WallTime;
 
-pub const VERSION: u32 = 1;
+/// The version that a file of Verify commands carries.
+const VERIFY_VERSION: u32 = 1;
 /// The version that a pin carries.
 const PIN_VERSION: u32 = 2;
 /// The most that is read or written of a pin, in bytes.
@@ -94,6 +95,13 @@ impl PinState {
     pub fn asked<'a>(&'a self, record: Option<&'a Record>) -> Option<&'a Asked> {
         let pinned = self.pin().map(|pin| pin.asked.as_deref());
         pinned.unwrap_or_else(|| record?.asked.as_deref())
+    }
+}
+
+impl Pin {
+    /// The key of the file that has this pin.
+    pub fn key(&self) -> PinKey<'_> {
+        if self.process == 0 { PinKey::Feature(&self.about) } else { PinKey::Change(&self.about) }
     }
 }
 
@@ -167,7 +175,7 @@ impl Pins {
         commands: &VerifyCommands,
     ) -> io::Result<()> {
         self.make()?;
-        let verify = Verify { version: VERSION, armed_at, commands: commands.clone() };
+        let verify = Verify { version: VERIFY_VERSION, armed_at, commands: commands.clone() };
         save(&self.verify_path(whose), &verify, MOST_VERIFY)
     }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::notes;
 use super::read::{self, Problem, below};
 use super::write::{Flush, LEFT_ALONE, remove_leftovers, write_private};
 use crate::system::files::{self, real_path};
@@ -30,18 +31,22 @@ pub fn state_home() -> io::Result<PathBuf> {
 
 /// `None` for no file. An error names a file that cannot be read, or that somebody else could have written.
 pub(super) fn load_private<T: DeserializeOwned>(path: &Path, most: u64) -> io::Result<Option<T>> {
-    let value = read_private(path, most)?.map(|bytes| serde_json::from_slice(&bytes)).transpose();
-    value.map_err(|error| {
-        let error = in_file(path, &error.to_string());
-        io::Error::new(io::ErrorKind::InvalidData, error)
-    })
+    read_private(path, most)?.map(|bytes| parsed(path, &bytes)).transpose()
+}
+
+/// An error of the kind `InvalidData` names the file.
+pub(super) fn parsed<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> io::Result<T> {
+    serde_json::from_slice(bytes).map_err(|error| broken(path, &error.to_string()))
 }
 
 pub(super) fn read_private(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     match path.symlink_metadata() {
-        Ok(meta) if meta.is_symlink() => return Err(in_file(path, "it is a symbolic link")),
+        Ok(meta) if meta.is_symlink() => return Err(broken(path, "it is a symbolic link")),
         Ok(meta) if !files::is_own_and_closed(&meta) => {
-            return Err(in_file(path, "others than you can write or read it (chmod 600)"));
+            let words = "others than you can write or read it (chmod 600)";
+            // One that nobody may open may be as good as ever.
+            let is_closed = files::is_closed_to_others(&meta);
+            return Err(if is_closed { in_file(path, words) } else { broken(path, words) });
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         _ => {}
@@ -62,9 +67,7 @@ pub(super) fn save<T: Serialize>(path: &Path, value: &T, most: u64) -> io::Resul
         return Err(in_file(path, &words));
     }
     remove_leftovers(path, LEFT_ALONE);
-    let words = |error: io::Error| format!("`{}`: {error}", path.display());
-    write_private(path, &bytes, Flush::ToDisk)
-        .map_err(|error| io::Error::new(error.kind(), words(error)))
+    write_private(path, &bytes, Flush::ToDisk).map_err(|error| notes::in_file(path, &error))
 }
 
 /// Makes a folder for the owner alone, and missing folders above.
@@ -84,6 +87,11 @@ pub(super) fn refuse_inside(root: &Path, path: &Path) -> io::Result<()> {
         )));
     }
     Ok(())
+}
+
+/// The error for a file that stays as it is until somebody does something about it.
+fn broken(path: &Path, words: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, in_file(path, words))
 }
 
 pub(super) fn in_file(path: &Path, words: &str) -> io::Error {

@@ -22,7 +22,7 @@ use crate::engine::scoreboard::{Scoreboard, ScoredTask};
 use crate::engine::tasks::TaskList;
 use crate::world::WallTime;
 
-pub const VERSION: u32 = 1;
+pub const RECEIPT_VERSION: u32 = 1;
 /// At this size in bytes a new file begins; the one before is kept.
 const MOST: u64 = 4 << 20;
 /// Files named in one receipt.
@@ -288,7 +288,7 @@ impl Receipts {
                 lines.push(b'\n');
             }
             let list = self.list.clone().unwrap_or_default();
-            let receipt = Receipt { version: VERSION, list, ..receipt.clone() };
+            let receipt = Receipt { version: RECEIPT_VERSION, list, ..receipt.clone() };
             serde_json::to_writer(&mut lines, &receipt)?;
         }
         Ok(lines)

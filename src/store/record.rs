@@ -20,7 +20,7 @@ use crate::engine::{
 };
 use crate::world::{FileTime, WallTime};
 
-pub const VERSION: u32 = 2;
+pub const RECORD_VERSION: u32 = 2;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Record {

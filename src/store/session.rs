@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::journal::{self, Entry};
 use super::lock::Lock;
 use super::names::LoopKind;
-use super::notes::{MOST, NotLoaded, in_file, is_session_id, put_aside, read_ours, save};
+use super::notes::{MOST, in_file, is_session_id, put_aside, read_ours, save};
 use super::older;
 use super::pins::{PinKey, Pins, kept_below, may_be_there};
 use super::private::{make_private, read_private};
 use super::read::below;
-use super::record::{Record, VERSION};
+use super::record::{RECORD_VERSION, Record};
 use super::write::{Flush, remove_if_there, write_private_parts};
 use crate::system::files;
 use crate::world::FileTime;
@@ -96,7 +96,7 @@ impl Records {
         // A file of the project arms nothing.
         let is_kept = folder != self.notes;
         let record = serde_json::from_slice::<Record>(&bytes);
-        let Some(mut record) = record.ok().filter(|record| record.version >= VERSION) else {
+        let Some(mut record) = record.ok().filter(|record| record.version >= RECORD_VERSION) else {
             return older(Some(bytes.as_slice()).filter(|_| is_kept));
         };
         record.armed = record.armed.filter(|_| is_kept);
@@ -132,13 +132,13 @@ impl Records {
 
 /// A session's folder, locked against other hooks of the session.
 #[derive(Debug)]
-pub struct Session {
+pub struct SessionFolder {
     records: Records,
     id: String,
     lock: Lock,
 }
 
-impl Session {
+impl SessionFolder {
     pub(super) fn new(records: Records, session: &str, lock: Lock) -> Self {
         Self { records, id: session.to_owned(), lock }
     }
@@ -146,7 +146,7 @@ impl Session {
     /// The record. A record of version 1.0.0 is moved out of the project.
     pub fn record(&self) -> io::Result<Option<Record>> {
         let record = self.records.arrived(&self.id)?;
-        if let Some(older) = record.as_ref().filter(|record| record.version < VERSION) {
+        if let Some(older) = record.as_ref().filter(|record| record.version < RECORD_VERSION) {
             self.save(older)?;
             remove_if_there(&older::path(&self.records.notes, &self.id))?;
             remove_if_there(&self.path(older::OPEN_TASKS))?;
@@ -167,7 +167,7 @@ impl Session {
     pub fn save(&self, record: &Record) -> io::Result<()> {
         let root = self.records.root().to_string_lossy().into_owned();
         self.records.make();
-        let record = Record { version: VERSION, project: vec![root], ..record.clone() };
+        let record = Record { version: RECORD_VERSION, project: vec![root], ..record.clone() };
         save(&self.record_path(), &record)?;
         // The clock of the project's files may be another one.
         self.lock.touch();
@@ -190,7 +190,7 @@ impl Session {
     /// The tasks as last noted, in the form of [`TaskList::to_lines`](crate::engine::tasks::TaskList::to_lines); none if
     /// the file is broken, or of another version. An error if the file cannot be opened.
     pub fn noted_tasks(&self) -> io::Result<String> {
-        let noted = read_ours(&self.open_tasks_path(), MOST_NOTED).or_else(NotLoaded::or_none)?;
+        let noted = read_ours(&self.open_tasks_path(), MOST_NOTED)?;
         let noted = String::from_utf8(noted.unwrap_or_default()).unwrap_or_default();
         Ok(noted.strip_prefix(NOTED).unwrap_or_default().to_owned())
     }

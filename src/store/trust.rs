@@ -7,11 +7,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::lock::Lock;
-use super::pins::VERSION;
 use super::private::{load_private, make_private, refuse_inside, save, state_home};
 use crate::world::{self, WallTime};
 
 const FILE: &str = "trust.json";
+const TRUST_VERSION: u32 = 1;
 /// Bytes read or written.
 const MOST: u64 = 4 << 20;
 /// The time to wait for another program that changes the file.
@@ -84,5 +84,5 @@ fn change(what: impl FnOnce(&mut Vec<TrustedFile>)) -> io::Result<()> {
     let _lock = Lock::take(&folder.join("trust.lock"), PATIENCE)?;
     let mut trusted = list()?;
     what(&mut trusted);
-    save(&folder.join(FILE), &All { version: VERSION, trusted }, MOST)
+    save(&folder.join(FILE), &All { version: TRUST_VERSION, trusted }, MOST)
 }

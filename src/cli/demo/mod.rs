@@ -11,11 +11,11 @@ use anyhow::{Context, Result, bail};
 
 use crate::engine::TerminalReason;
 use crate::feature::project::Project;
+use crate::forms::loops::EndForm;
 use crate::plugin::Programs;
 use crate::runner::script::TASKS;
-use crate::session::report::feature::FeaturesReport;
+use crate::session::report::StatusReport;
 use crate::store::loops::Loops;
-use crate::store::names::EndName;
 use project::Scene;
 use show::{Speaker, Stage};
 
@@ -62,7 +62,7 @@ fn finish(scene: &Scene, stage: &Stage) -> Result<ExitCode> {
     let folder = &scene.project;
     let project = Project::around(folder).context("the demo's project is gone")?;
     let kept = scene.beside.join("state/ralph-speckit");
-    let report = FeaturesReport::of_loops(&project, &Loops::kept_at(&project.root, Some(&kept)));
+    let report = StatusReport::of_loops(&project, &Loops::kept_at(&project.root, Some(&kept)));
     let Some(feature) = report.features.first() else {
         bail!("the demo's feature is gone from `{}`", folder.display());
     };
@@ -80,7 +80,7 @@ fn finish(scene: &Scene, stage: &Stage) -> Result<ExitCode> {
         feature.facts.total,
         record.ledger.iterations,
         if refused == 1 { "" } else { "es" },
-        ending(shown.and_then(|shown| shown.end.as_ref())),
+        ending(shown.and_then(|shown| shown.form.end.as_ref())),
     );
     stage.say(Speaker::Demo, &words)?;
     if scene.stays {
@@ -96,6 +96,6 @@ fn finish(scene: &Scene, stage: &Stage) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn ending(end: Option<&(EndName, String)>) -> String {
-    end.map_or("is still live".to_owned(), |(name, _)| format!("ended: {name}"))
+fn ending(end: Option<&EndForm>) -> String {
+    end.map_or("is still live".to_owned(), |end| format!("ended: {}", end.name))
 }

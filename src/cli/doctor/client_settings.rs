@@ -1,4 +1,4 @@
-//! Claude Code's settings files as plain data: their settings, and their Stop hooks.
+//! Claude Code's settings files as plain data: their settings.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,10 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::finding::one_line;
 use crate::cli::environment::Environment;
 use crate::store::read;
-use crate::text;
 
 /// The longest settings file that is read, in bytes.
 const MOST: u64 = 1 << 20;
@@ -94,27 +92,4 @@ pub fn variables(
         }
     }
     found
-}
-
-/// The commands of all Stop hooks in a `hooks` object, shortened for the screen.
-pub fn stop_hooks(hooks: &Value) -> Vec<String> {
-    let groups = hooks["Stop"].as_array().into_iter().flatten();
-    let hooks = groups.flat_map(|group| group["hooks"].as_array().into_iter().flatten());
-    let title = |hook: &Value| {
-        let said = ["command", "prompt", "url", "type"].iter().find_map(|key| hook[*key].as_str());
-        text::title(&one_line(said.unwrap_or("unknown")), 80)
-    };
-    hooks.map(title).collect()
-}
-
-pub fn has_stop_hook(plugin: &Path) -> bool {
-    let read = |path: PathBuf| -> Value {
-        let content = read::read(&path, MOST).ok();
-        content.and_then(|content| serde_json::from_slice(&content.bytes).ok()).unwrap_or_default()
-    };
-    let listed = read(plugin.join(".claude-plugin/plugin.json"))["hooks"].take();
-    let named = listed.as_str().map_or(Value::Null, |path| read(plugin.join(path)));
-    [&listed, &named["hooks"], &read(plugin.join("hooks/hooks.json"))["hooks"]]
-        .iter()
-        .any(|hooks| !stop_hooks(hooks).is_empty())
 }

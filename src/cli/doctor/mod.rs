@@ -14,6 +14,7 @@ use anyhow::Result;
 
 use super::environment::Environment;
 use crate::exec::find::find;
+use crate::feature::project::Project;
 use crate::forms;
 use crate::forms::doctor::DoctorForm;
 use crate::plugin::client::Client;
@@ -70,14 +71,16 @@ fn examine(environment: &Environment, client: Option<&Client>) -> Vec<Finding> {
     }
     checks.extend(settings::check_settings_files(&files));
     checks.push(settings::check_hooks_allowed(&files, environment));
-    checks.push(project::check_project_switch(environment));
+    let spec_kit = Project::around(&environment.working_folder);
+    checks.push(project::check_project_switch(spec_kit.as_ref()));
     checks.extend(project::check_runner_files(environment));
-    checks.extend(project::check_let_go(environment));
-    checks.extend(project::check_armed(environment));
-    checks.extend(project::check_list(environment));
+    if let Some(project) = &spec_kit {
+        checks.extend(project::check_let_go(project));
+        checks.extend(project::check_armed(project));
+        checks.extend(project::check_list(project));
+    }
     let plugins = plugins.and_then(Result::ok).unwrap_or_default();
     checks.push(others::check_other_loops(&plugins));
-    checks.push(others::check_other_stop_hooks(&files, &plugins));
     checks.push(settings::check_block_cap(&files, environment));
     checks.push(others::check_stay_awake());
     checks

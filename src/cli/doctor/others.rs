@@ -1,6 +1,5 @@
-//! Other loops and other Stop hooks in the same sessions.
+//! Other loops in the same sessions, and whether the machine stays awake.
 
-use super::client_settings::{SettingsFile, has_stop_hook, stop_hooks};
 use super::finding::{Finding, one_line};
 use crate::plugin::client::InstalledPlugin;
 use crate::plugin::{IDENTIFIER, NAME};
@@ -9,7 +8,8 @@ use crate::runner::inhibitor::Inhibitor;
 /// Warns of another plugin with a loop.
 pub fn check_other_loops(plugins: &[InstalledPlugin]) -> Finding {
     let name = "other-loops";
-    let others = others(plugins).filter(|plugin| is_loop(&plugin.id));
+    let is_other = |plugin: &&InstalledPlugin| plugin.enabled && plugin.id != IDENTIFIER;
+    let others = plugins.iter().filter(is_other).filter(|plugin| is_loop(&plugin.id));
     let others: Vec<String> = others.map(|plugin| one_line(&plugin.id)).collect();
     if others.is_empty() {
         return Finding::ok(name, "no other loop plugin is switched on");
@@ -30,32 +30,6 @@ pub fn check_stay_awake() -> Finding {
         (Some(why), _) => format!("this machine may fall asleep while `spool ralph` runs: {why}"),
     };
     Finding::ok("stay-awake", one_line(&found))
-}
-
-/// Other Stop hooks are no fault.
-pub fn check_other_stop_hooks(settings: &[SettingsFile], plugins: &[InstalledPlugin]) -> Finding {
-    let mut others = Vec::new();
-    for file in settings {
-        for command in stop_hooks(&file.content["hooks"]) {
-            others.push(format!("`{command}` in `{}`", file.path.display()));
-        }
-    }
-    for plugin in self::others(plugins).filter(|plugin| !is_loop(&plugin.id)) {
-        if plugin.folder().is_some_and(has_stop_hook) {
-            others.push(format!("the plugin `{}`", one_line(&plugin.id)));
-        }
-    }
-    if others.is_empty() {
-        return Finding::ok("stop-hooks", "no other Stop hook is configured");
-    }
-    let others = others.join(", ");
-    let found = format!("other Stop hooks run beside ours, and each decides for itself: {others}");
-    Finding::ok("stop-hooks", found)
-}
-
-/// The plugins that are switched on, without ours.
-fn others(plugins: &[InstalledPlugin]) -> impl Iterator<Item = &InstalledPlugin> {
-    plugins.iter().filter(|plugin| plugin.enabled && plugin.id != IDENTIFIER)
 }
 
 /// Plugins that block a session by their own Stop hook, and plugins with our commands.

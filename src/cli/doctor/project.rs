@@ -9,15 +9,15 @@ use crate::feature::settings::{SETTINGS, Settings, misnamed};
 use crate::runner::options::file;
 use crate::runner::target::root_around;
 use crate::session::pinned;
-use crate::session::report::feature::{FeaturesReport, let_go};
+use crate::session::report::StatusReport;
+use crate::session::report::feature::let_go;
 use crate::store::loops::Loops;
 use crate::text;
 
 /// The project's settings are valid and allow loops.
-pub fn check_project_switch(environment: &Environment) -> Finding {
+pub fn check_project_switch(project: Option<&Project>) -> Finding {
     let name = "project";
-    let start = &environment.working_folder;
-    let Some(project) = Project::around(start) else {
+    let Some(project) = project else {
         return Finding::ok(
             name,
             "this folder is in no spec-kit project: /speckit:ralph-loop works here, /speckit:implement does not",
@@ -53,9 +53,8 @@ pub fn check_project_switch(environment: &Environment) -> Finding {
 }
 
 /// The commands that the live loops may run, and whether the settings need trust.
-pub fn check_armed(environment: &Environment) -> Vec<Finding> {
+pub fn check_armed(project: &Project) -> Vec<Finding> {
     let name = "armed";
-    let Some(project) = Project::around(&environment.working_folder) else { return Vec::new() };
     let mut checks = Vec::new();
     let untrusted = Settings::read(&project.root)
         .is_ok_and(|settings| pinned::trusted(&project.root, &settings).is_err());
@@ -65,10 +64,10 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
         let next = "read them with `spool trust`; until then no loop is armed";
         checks.push(Finding::fail(name, found, next));
     }
-    let features = FeaturesReport::of(&project).features;
+    let features = StatusReport::of(project).features;
     let loops = features.iter().filter_map(|feature| feature.r#loop.as_ref());
     for report in loops.filter(|report| report.lives()) {
-        let about = text::line(&report.about);
+        let about = text::line(&report.form.about);
         checks.push(match &report.pin {
             Some(pin) => {
                 let by = text::line(pin.armed_by.as_str());
@@ -96,8 +95,7 @@ pub fn check_runner_files(environment: &Environment) -> Vec<Finding> {
 }
 
 /// Lines of the current feature's list that do not count, or have an odd mark.
-pub fn check_list(environment: &Environment) -> Vec<Finding> {
-    let Some(project) = Project::around(&environment.working_folder) else { return Vec::new() };
+pub fn check_list(project: &Project) -> Vec<Finding> {
     let Ok(Some(feature)) = project.current_feature() else { return Vec::new() };
     let settings = Settings::read(&project.root).unwrap_or_default();
     let file = task_list::read(&feature.folder).unwrap_or_default();
@@ -116,8 +114,7 @@ pub fn check_list(environment: &Environment) -> Vec<Finding> {
 }
 
 /// Sessions that were not blocked because another session drives the loop: no fault, but people may wonder.
-pub fn check_let_go(environment: &Environment) -> Option<Finding> {
-    let project = Project::around(&environment.working_folder)?;
+pub fn check_let_go(project: &Project) -> Option<Finding> {
     let loops = Loops::of(&project.root);
     let mut features = project.features().into_iter();
     let (feature, gone) = features

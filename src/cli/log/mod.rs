@@ -37,7 +37,7 @@ use crate::world::WallTime;
 use follow::Followed;
 use lines::{LoggedLoop, LoopBegins, RUNNER};
 use receipts::ReceiptsOfLog;
-use selected::{ShownLoops, names_of};
+use selected::{is_shown, names_of, names_to_show, with_forerunners};
 
 /// Bytes of a journal.
 const MOST: u64 = 256 << 20;
@@ -49,7 +49,7 @@ const LOOK: Duration = Duration::from_millis(500);
 const BEFORE: usize = 10;
 
 /// Arguments that choose entries, and mean nothing for one iteration.
-const ALONE: [&str; 6] = ["by_name", "since", "last", "follow", "session", "feature"];
+const ALONE: [&str; 5] = ["since", "last", "follow", "session", "feature"];
 
 /// Show every decision and why it was made, loop by loop.
 #[derive(clap::Args)]
@@ -57,9 +57,6 @@ const ALONE: [&str; 6] = ["by_name", "since", "last", "follow", "session", "feat
 pub struct LogArgs {
     #[command(flatten)]
     which: WhichLoop,
-    /// The same as NAME, by which earlier versions had it
-    #[arg(long = "loop", value_name = "NAME", hide = true, conflicts_with_all = ["loop_name", "session", "feature", "change"])]
-    by_name: Option<String>,
     /// Only what happened since then: 90s, 30m, 2h, 3d, 2026-11-22 or "2026-11-22 14:30"
     #[arg(long, value_name = "TIME", value_parser = since::since)]
     since: Option<WallTime>,
@@ -89,8 +86,7 @@ const OF_FEATURE: &str = "The loop of this feature, such as 001-login, 1 or logi
 impl LogArgs {
     /// The named loop; `None` for all.
     fn typed(&self) -> Option<TypedName<'_>> {
-        let by_name = self.by_name.as_deref().map(|text| TypedName { kind: None, text });
-        self.which.typed().or(by_name)
+        self.which.typed()
     }
 
     /// The name, if it is of this kind.
@@ -131,7 +127,7 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
         unread += broken;
         loops.extend(LoggedLoop::all(&source.whose, entries));
     }
-    let shown_loops = shown_loops(args, &loops)?;
+    let names = shown_names(args, &loops)?;
     loops.sort_by_key(LoggedLoop::began);
     for place in 0..loops.len() {
         let next = loops[place + 1..].iter().find(|next| next.about == loops[place].about);
@@ -139,14 +135,14 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
     }
     let mut begins = LoopBegins::new();
     LoggedLoop::know_the_begin(&mut loops, &mut begins);
-    loops.retain(|one| shown_loops.has(one));
+    loops.retain(|one| is_shown(names.as_deref(), one));
     let is_since = |entry: &Entry| args.since.is_none_or(|since| entry.at >= since);
-    let is_shown =
+    let is_news =
         |one: &LoggedLoop, entry: &Entry| is_since(entry) && (args.json || !one.has_said(entry));
     let mut all: Vec<_> =
         loops.iter().flat_map(|one| one.entries.iter().map(move |entry| (one, entry))).collect();
     let is_empty = all.is_empty();
-    all.retain(|(one, entry)| is_shown(one, entry));
+    all.retain(|(one, entry)| is_news(one, entry));
     // In the order of time, to keep the last ones.
     all.sort_by_key(|(_, entry)| entry.at);
     let last = args.last.or(Some(BEFORE).filter(|_| args.follow));
@@ -181,7 +177,7 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
         errln!("{unread} lines could not be read and are left out.");
     }
     if args.follow {
-        follow(args, &shown_loops, (followed, begins), shown)
+        follow(args, names.as_deref(), (followed, begins), shown)
     } else {
         Ok(ExitCode::SUCCESS)
     }
@@ -261,32 +257,26 @@ impl ShownLog {
     }
 }
 
-/// The loops that are shown.
-fn shown_loops(args: &LogArgs, loops: &[LoggedLoop]) -> Result<ShownLoops> {
+/// The names of the loops that are shown; `None` for all.
+fn shown_names(args: &LogArgs, loops: &[LoggedLoop]) -> Result<Option<Vec<LoopName>>> {
     // For a session or a change, only its journals were read.
     let has_all = |kind| kind != Some(NameKind::Session) && kind != Some(NameKind::Change);
-    let Some(typed) = args.typed().filter(|typed| has_all(typed.kind)) else {
-        return Ok(ShownLoops::default());
-    };
+    let Some(typed) = args.typed().filter(|typed| has_all(typed.kind)) else { return Ok(None) };
     let place = args.which.place();
     let project = place.paths();
-    let of = project.as_ref().map(|project| Loops::of(&project.root));
     let mut known: Vec<LoopName> = loops.iter().flat_map(names_of).collect();
     // These loops may have no entry yet.
     let changes = place.runners().as_deref().map(changes_with_state).unwrap_or_default();
     known.extend(changes.iter().map(|change| LoopName::new(NameKind::Change, change)));
     let features = project.as_ref().map(Project::features).unwrap_or_default();
     known.extend(features.iter().map(|feature| LoopName::new(NameKind::Feature, &feature.name)));
-    let before = |session: &str| {
-        of.as_ref().map(|loops| with_forerunners(loops, session)).unwrap_or_default()
-    };
-    ShownLoops::of(typed, &known, project.as_ref(), before, args.follow)
+    names_to_show(typed, known, project.as_ref(), args.follow).map(Some)
 }
 
 /// Prints new entries until a signal, or until nobody reads any more.
 fn follow(
     args: &LogArgs,
-    loops: &ShownLoops,
+    names: Option<&[LoopName]>,
     (mut followed, mut begins): (Followed, LoopBegins),
     mut shown: ShownLog,
 ) -> Result<ExitCode> {
@@ -301,7 +291,7 @@ fn follow(
             new.extend(LoggedLoop::parts(&source.whose, entries));
         }
         LoggedLoop::know_the_begin(&mut new, &mut begins);
-        new.retain(|one| loops.has(one));
+        new.retain(|one| is_shown(names, one));
         new.sort_by_key(LoggedLoop::began);
         let mut all: Vec<_> =
             new.iter().flat_map(|one| one.entries.iter().map(move |entry| (one, entry))).collect();
@@ -373,15 +363,4 @@ fn newest(args: &LogArgs, mut sources: Vec<LogSource>) -> (Vec<LogSource>, usize
     sources.retain(|_| is_read.next() == Some(true));
     let left = if since.is_some() || last.is_some() { 0 } else { all - sources.len() };
     (sources, left)
-}
-
-/// A session, and those that its loop was taken over from.
-fn with_forerunners(loops: &Loops, session: &str) -> Vec<String> {
-    let mut all = vec![session.to_owned()];
-    while let Some(from) = all.last().and_then(|last| loops.peek(last)?.adopted)
-        && !all.contains(&from.from)
-    {
-        all.push(from.from);
-    }
-    all
 }

@@ -5,52 +5,53 @@ use anyhow::Result;
 use super::lines::{LoggedLoop, RUNNER};
 use crate::cli::names::{LoopName, NameKind, TypedName};
 use crate::feature::project::{Project, is_feature_name};
-use crate::store::loops::TERMINAL;
+use crate::store::loops::{Loops, TERMINAL};
 
-#[derive(Clone, Debug, Default)]
-pub struct ShownLoops {
-    /// `None` for all loops.
-    names: Option<Vec<LoopName>>,
-}
-
-impl ShownLoops {
-    /// An error for several candidates, or if no loop has the name and none is waited for. A session's name includes
-    /// the sessions that its loop was taken over from.
-    pub fn of(
-        typed: TypedName<'_>,
-        all: &[LoopName],
-        project: Option<&Project>,
-        forerunners: impl Fn(&str) -> Vec<String>,
-        waits: bool,
-    ) -> Result<Self> {
-        let mut known: Vec<LoopName> = Vec::new();
-        for name in all {
-            if !known.contains(name) {
-                known.push(name.clone());
-            }
+/// The names of the loops that are shown. An error for several candidates, or if no loop has the name and none is waited
+/// for. A session's name includes the sessions that its loop was taken over from.
+pub fn names_to_show(
+    typed: TypedName<'_>,
+    all: Vec<LoopName>,
+    project: Option<&Project>,
+    waits: bool,
+) -> Result<Vec<LoopName>> {
+    let mut known: Vec<LoopName> = Vec::new();
+    for name in all {
+        if !known.contains(&name) {
+            known.push(name);
         }
-        let mut names = typed.find(&known, project)?;
-        if names.is_empty() && !waits {
+    }
+    let mut names = typed.find(&known, project)?;
+    if names.is_empty() {
+        if !waits {
             return Err(typed.unknown(&known));
         }
-        let sessions = names.iter().filter(|name| name.kind == NameKind::Session);
-        let sessions: Vec<String> = sessions.flat_map(|name| forerunners(&name.id)).collect();
-        for session in sessions {
-            names.push(LoopName::new(NameKind::Session, &session));
-        }
-        if names.is_empty() {
-            let kinds = [NameKind::Session, NameKind::Feature, NameKind::Change, NameKind::Task];
-            let is_meant = |kind: &NameKind| typed.kind.is_none_or(|meant| meant == *kind);
-            let kinds = kinds.into_iter().filter(is_meant);
-            names.extend(kinds.map(|kind| LoopName::new(kind, typed.text)));
-        }
-        Ok(Self { names: Some(names) })
+        let kinds = [NameKind::Session, NameKind::Feature, NameKind::Change, NameKind::Task];
+        let meant = kinds.into_iter().filter(|kind| typed.kind.is_none_or(|meant| meant == *kind));
+        return Ok(meant.map(|kind| LoopName::new(kind, typed.text)).collect());
     }
+    let is_session = |name: &&LoopName| name.kind == NameKind::Session;
+    if let (Some(project), Some(session)) = (project, names.iter().find(is_session)) {
+        let all = with_forerunners(&Loops::of(&project.root), &session.id);
+        names.extend(all.iter().map(|session| LoopName::new(NameKind::Session, session)));
+    }
+    Ok(names)
+}
 
-    pub fn has(&self, logged: &LoggedLoop) -> bool {
-        let is_named = |all: &Vec<LoopName>| names_of(logged).iter().any(|one| all.contains(one));
-        self.names.as_ref().is_none_or(is_named)
+/// A session, and those that its loop was taken over from.
+pub fn with_forerunners(loops: &Loops, session: &str) -> Vec<String> {
+    let mut all = vec![session.to_owned()];
+    while let Some(from) = all.last().and_then(|last| loops.peek(last)?.adopted)
+        && !all.contains(&from.from)
+    {
+        all.push(from.from);
     }
+    all
+}
+
+/// Whether the loop has one of these names; `None` stands for all.
+pub fn is_shown(names: Option<&[LoopName]>, logged: &LoggedLoop) -> bool {
+    names.is_none_or(|names| names_of(logged).iter().any(|one| names.contains(one)))
 }
 
 /// Every name of a loop in a journal.

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use super::output;
 use crate::forms;
 use crate::forms::harnesses::{HarnessForm, HarnessesForm, TokensKnown};
 use crate::runner::harness::{HarnessChoice, harness};
@@ -18,7 +17,7 @@ const LISTED: [&str; 7] =
 pub fn print(form: Form) -> Result<ExitCode> {
     let harnesses = all()?;
     match form {
-        Form::Words => output::print(&in_words(&harnesses))?,
+        Form::Words => dataln!("{}", in_words(&harnesses).trim_end()),
         Form::Json => {
             let all = HarnessesForm { harnesses };
             dataln!("{}", forms::document(&all)?);

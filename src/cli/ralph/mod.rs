@@ -3,7 +3,6 @@
 mod args;
 mod choose;
 mod harnesses;
-mod output;
 mod plan;
 
 use std::path::{Path, PathBuf};
@@ -94,7 +93,7 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
 fn status(root: &Path, change: &str, form: Form) -> Result<ExitCode> {
     let report = RunnerReport::of(root, change)?;
     match form {
-        Form::Words => output::print_fitted(&text::block(&report.text()))?,
+        Form::Words => out!("{}", text::block(&report.text())),
         Form::Json => {
             let runner = RunnerForm::from(&report);
             let status = RunnerStatusForm { runner };

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::output;
 use crate::engine::{Dollars, Ledger, aside};
 use crate::feature::settings::SETTINGS;
 use crate::forms;
@@ -30,7 +29,7 @@ use crate::text;
 pub fn print(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<ExitCode> {
     let plan = plan(change, options, layers)?;
     match options.form {
-        Form::Words => output::print(&text::block(&in_words(&plan)))?,
+        Form::Words => dataln!("{}", text::block(&in_words(&plan)).trim_end()),
         Form::Json => dataln!("{}", forms::document(&plan)?),
     }
     Ok(ExitCode::SUCCESS)

@@ -16,11 +16,11 @@ use crate::forms;
 use crate::forms::task::{NotedForm, ProvedForm, ProvedTask};
 use crate::judge::TickJudge;
 use crate::runner::options::Form;
-use crate::session::counted::{asked, not_proved};
+use crate::session::counted::{asked, missing, not_proved};
 use crate::session::pinned;
-use crate::session::proof::{Unjudged, standing};
+use crate::session::proof::{Unjudged, judge_now};
 use crate::session::task_log::{ArmedVerify, Books, armed_verify, over, read_list};
-use crate::store::loops::Loops;
+use crate::store::loops::{Asked, Loops, Record};
 
 /// The feature of a command.
 pub struct TaskJob<'a> {
@@ -40,7 +40,7 @@ impl TaskJob<'_> {
     }
 
     pub fn judge(&self) -> &Result<TickJudge, Unjudged> {
-        self.judge.get_or_init(|| standing(self.project, self.feature))
+        self.judge.get_or_init(|| judge_now(self.project, self.feature))
     }
 
     /// Each task of a list with the armed one that it was; with itself where nothing is judged.
@@ -51,10 +51,7 @@ impl TaskJob<'_> {
 
     /// What counts of a list, and the ids of its ticked tasks that count as open.
     pub fn counted(&self, list: TaskList) -> (TaskList, Vec<String>) {
-        let root = &self.project.root;
-        let standing = pinned::standing_of_feature(root, &self.feature.name);
-        let record = Loops::of(root).of_feature(&self.feature.name);
-        let asked = asked(root, &standing, record.as_ref());
+        let (record, asked) = self.of_loop();
         let mut list = asked.part_of(list, |at| armed_list(self.feature, at));
         let loop_of = (self.project, self.feature, record.as_ref());
         let open = list.open_again(&not_proved(self.judge().as_ref().ok(), loop_of, &list));
@@ -64,12 +61,16 @@ impl TaskJob<'_> {
     /// Open tasks of the loop that have left the whole list.
     pub fn missing(&self, whole: &TaskList) -> Vec<String> {
         let Ok(judge) = self.judge() else { return Vec::new() };
+        missing(judge, whole, &[], Some(&self.of_loop().1))
+    }
+
+    /// The record of the feature's session, and what was asked of the loop.
+    fn of_loop(&self) -> (Option<Record>, Asked) {
         let root = &self.project.root;
         let standing = pinned::standing_of_feature(root, &self.feature.name);
-        let asked = asked(root, &standing, None).tasks;
-        let mut missing = judge.missing(whole, Vec::new());
-        missing.retain(|id| asked.is_empty() || asked.contains(id));
-        missing
+        let record = Loops::of(root).of_feature(&self.feature.name);
+        let asked = asked(root, &standing, record.as_ref());
+        (record, asked)
     }
 
     /// `armed_id` is the task's id at arming.
@@ -161,10 +162,7 @@ pub fn for_agent(words: &str) -> &str {
 /// What to do when nothing is open. A list without tasks is not done, and neither is one that open tasks have left.
 pub fn nothing_open(list: &TaskList, missing: &[String]) -> String {
     if !missing.is_empty() && !list.tasks.is_empty() {
-        let ids = printable(&shortened(missing.iter().map(String::as_str)));
-        return format!(
-            "Open tasks have left {TASKS}: {ids}. They are still open: put them back, or run `spool task drop ID \"why\"`."
-        );
+        return gone(missing);
     }
     if list.tasks.is_empty() {
         return format!("{TASKS} holds no task. An empty list is not done: restore it.");
@@ -173,6 +171,14 @@ pub fn nothing_open(list: &TaskList, missing: &[String]) -> String {
         " Look once more that nothing is left, then end with ALL_TASKS_COMPLETE on a line of its own.",
     );
     format!("All {} tasks are done.{next}", list.tasks.len())
+}
+
+/// About open tasks that have left the list.
+pub fn gone(missing: &[String]) -> String {
+    let ids = printable(&shortened(missing.iter().map(String::as_str)));
+    format!(
+        "Open tasks have left {TASKS}: {ids}. They are still open: put them back, or run `spool task drop ID \"why\"`."
+    )
 }
 
 /// The first ids, to keep the line short.

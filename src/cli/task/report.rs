@@ -13,14 +13,10 @@ use crate::session::task_log::{Books, Done, Failed, over};
 /// Counts a failed attempt, and prints what to do next.
 pub fn fail(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     let mut books = job.open()?;
-    let failed = books.fail(id, why)?;
+    let Failed { counted, repair, ended } = books.fail(id, why)?;
     let note = left_alone(&books);
     drop(books);
-    let (used, limit, repair, ended) = match failed {
-        Failed::Counted { used, limit, repair, ended } => (Some(used), Some(limit), repair, ended),
-        Failed::NotCounted => (None, None, None, None),
-    };
-    let text = match (used.zip(limit), &repair, over(job.project, job.feature)) {
+    let text = match (counted, &repair, over(job.project, job.feature)) {
         (Some((_, limit)), ..) if ended.is_some() => format!(
             "Counted: {id} used up its {limit} attempts, the loop has ended (task_failed).{}",
             for_agent(" End your turn now with what was tried and what a person must do.")
@@ -38,6 +34,7 @@ pub fn fail(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
             "Noted, not counted: there is no state file that can be read, so no loop is armed.{note} Try {id} again in another way, or say what a person must do."
         ),
     };
+    let (used, limit) = counted.unzip();
     let noted = NotedForm { task: Some(id.to_owned()), used, limit, repair, ..job.noted(text) };
     job.answer(&noted)
 }

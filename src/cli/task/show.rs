@@ -4,7 +4,7 @@ use std::iter::successors;
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
-use super::job::{TaskJob, agent, for_agent, nothing_open, shortened};
+use super::job::{TaskJob, agent, for_agent, gone, nothing_open, shortened};
 use crate::engine::tasks::{Task, TaskList};
 use crate::feature::lists::others_in_words;
 use crate::feature::project::printable;
@@ -51,7 +51,7 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
             reason: ended,
             tasks: next.iter().map(|task| described(task, &list, &state, &text)).collect(),
             done: (list.done() as u64).into(),
-            total: (list.tasks.len() as u64).into(),
+            total: ((list.tasks.len() + missing.len()) as u64).into(),
         };
         dataln!("{}", forms::line(&form)?);
         return Ok(ExitCode::SUCCESS);
@@ -108,6 +108,8 @@ pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
 pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
     let (mut list, text) = job.list()?;
     let (part, _) = job.counted(list.clone());
+    let missing = job.missing(&list);
+    let total = part.tasks.len() + missing.len();
     let is_its =
         |task: &Task| part.tasks.binary_search_by_key(&task.mark_at, |its| its.mark_at).is_ok();
     list.tasks.retain(|task| !is_its(task));
@@ -120,7 +122,7 @@ pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
         let form = TaskListForm {
             feature: job.feature.name.clone(),
             done: (part.done() as u64).into(),
-            total: (part.tasks.len() as u64).into(),
+            total: (total as u64).into(),
             tasks: all.map(|task| described(task, &list, &state, &text)).collect(),
             asides: part.asides(),
         };
@@ -147,7 +149,10 @@ pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
     }
     let more = if whole { "" } else { "; `spool task list --all` shows every task" };
     let left = if left == 0 { String::new() } else { format!("; the loop leaves out {left}") };
-    outln!("{} of {} done{left}{more}", part.done(), part.tasks.len());
+    if !missing.is_empty() {
+        outln!("{}", gone(&missing));
+    }
+    outln!("{} of {total} done{left}{more}", part.done());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -19,105 +19,75 @@ use crate::session::pinned;
 use crate::session::task_log::{ArmedVerify, no_task};
 use crate::text;
 
-enum Verified {
-    /// The task has no command.
-    Without,
-    /// The command is none of those that were armed, or nobody armed it and no person at the terminal allowed it: the reason.
-    NotRun(String),
-    /// The command may not run: the reason.
-    Refused(String),
-    Ran(CheckResult),
-    /// The command ended with code 0 and ran no test, which is no pass.
-    RanNothing(CheckResult),
-}
-
-/// Runs the command if it may run. `not` ends a sentence: the task is not …
+/// Runs the command if it may run. The words are those about a command that did not. `not` ends a sentence: the task is not …
 fn carry_out(
     task: &Task,
     verify: ArmedVerify,
     root: &Path,
     limit: Duration,
     not: &str,
-) -> Result<Verified> {
+) -> Result<ProvedTask> {
+    let came = |verify, words| {
+        let (id, done) = (task.id.clone(), task.done);
+        ProvedTask { id, done, verify, check: None, proof: None, unproved: None, words }
+    };
+    let not_run = |words| Ok(came(VerifyState::NotRun, Some(words)));
+    let refused = |words| Ok(came(VerifyState::Refused, Some(words)));
     let command = match verify {
-        ArmedVerify::None => return Ok(Verified::Without),
-        ArmedVerify::New(command) => return Ok(Verified::NotRun(later(task, &command))),
-        ArmedVerify::Changed(known) => return Ok(Verified::Refused(changed(task, &known))),
+        ArmedVerify::None => return Ok(came(VerifyState::None, None)),
+        ArmedVerify::New(command) => return not_run(later(task, &command)),
+        ArmedVerify::Changed(known) => return refused(changed(task, &known)),
         ArmedVerify::Unreadable(command, why) => {
-            return Ok(Verified::Refused(unreadable(task, not, command.as_deref(), &why)));
+            return refused(unreadable(task, not, command.as_deref(), &why));
         }
         ArmedVerify::Unarmed(command, why) if !person_agrees(task, &command)? => {
-            return Ok(Verified::NotRun(unarmed(task, &command, &why)));
+            return not_run(unarmed(task, &command, &why));
         }
         ArmedVerify::Run(command) | ArmedVerify::Unarmed(command, _) => command,
     };
     let (result, no_test) = checks::run_verify(&command, root, limit);
-    Ok(if no_test { Verified::RanNothing(result) } else { Verified::Ran(result) })
+    let state = match result.passed {
+        _ if no_test => VerifyState::NoTest,
+        true => VerifyState::Passed,
+        false => VerifyState::Failed,
+    };
+    Ok(ProvedTask { check: Some(result), ..came(state, None) })
 }
 
 /// Ticks nothing; succeeds if the command passes.
 pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> {
     let (list, text) = job.list()?;
     let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
-    let about = printable(&task.id);
     let armed = job.armed_verify(task, job.matched(&list).lasting_id(task), &text);
-    let verified = carry_out(task, armed, &job.project.root, limit, "proved")?;
-    let words = match &verified {
-        Verified::Without => {
+    let mut proved = carry_out(task, armed, &job.project.root, limit, "proved")?;
+    let is_fine = matches!(proved.verify, VerifyState::None | VerifyState::Passed);
+    let words = match (&proved.check, proved.words.take()) {
+        (Some(check), _) if is_fine => {
+            format!("{} passes: `{}`", printable(&task.id), text::line(&check.run))
+        }
+        (Some(check), _) => failure(check),
+        (None, Some(words)) => words,
+        (None, None) => {
             format!("{} has no Verify command in backticks: check it by reading.", task.id)
         }
-        Verified::Ran(result) if result.passed => {
-            format!("{about} passes: `{}`", text::line(&result.run))
-        }
-        Verified::NotRun(words) | Verified::Refused(words) => words.clone(),
-        Verified::RanNothing(result) | Verified::Ran(result) => failure(result),
     };
     match job.form {
         Form::Words => outln!("{words}"),
         Form::Json => {
-            let proved = verified.proved(task, task.done, Some(words));
+            let proved = ProvedTask { words: Some(words), ..proved };
             dataln!("{}", forms::line(&job.proved(vec![proved]))?);
         }
     }
-    let is_fine = matches!(verified.state(), VerifyState::None | VerifyState::Passed);
     Ok(if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-impl Verified {
-    fn state(&self) -> VerifyState {
-        match self {
-            Self::Without => VerifyState::None,
-            Self::NotRun(_) => VerifyState::NotRun,
-            Self::Refused(_) => VerifyState::Refused,
-            Self::Ran(result) if result.passed => VerifyState::Passed,
-            Self::Ran(_) => VerifyState::Failed,
-            Self::RanNothing(_) => VerifyState::NoTest,
-        }
-    }
-
-    fn proved(&self, task: &Task, done: bool, words: Option<String>) -> ProvedTask {
-        let check = match self {
-            Self::Ran(result) | Self::RanNothing(result) => Some(result.clone()),
-            _ => None,
-        };
-        let (id, verify) = (task.id.clone(), self.state());
-        ProvedTask { id, done, verify, check, proof: None, unproved: None, words }
-    }
 }
 
 /// Runs the proof of a task: it may be ticked, with a remark on a command that did not run, or not, with the reason.
 pub fn prove(task: &Task, verify: ArmedVerify, root: &Path, limit: Duration) -> Result<ProvedTask> {
-    let verified = carry_out(task, verify, root, limit, "ticked")?;
-    let (done, words) = match &verified {
-        Verified::Without => (true, None),
-        Verified::Ran(result) if result.passed => (true, None),
-        Verified::NotRun(words) => (true, Some(words.clone())),
-        Verified::Refused(words) => (false, Some(words.clone())),
-        Verified::RanNothing(result) | Verified::Ran(result) => {
-            (false, Some(refusal(task, result)))
-        }
-    };
-    Ok(verified.proved(task, done, words))
+    let proved = carry_out(task, verify, root, limit, "ticked")?;
+    let has_failed = matches!(proved.verify, VerifyState::NoTest | VerifyState::Failed);
+    let refusal = proved.check.as_ref().filter(|_| has_failed).map(|check| refusal(task, check));
+    let done = !has_failed && proved.verify != VerifyState::Refused;
+    Ok(ProvedTask { done, words: refusal.or(proved.words.clone()), ..proved })
 }
 
 fn later(task: &Task, command: &str) -> String {

@@ -57,7 +57,9 @@ impl Driver<'_> {
         match self.ended_by_full_disk(reason) {
             Some(_) => MAKE_ROOM.to_owned(),
             None => {
-                exit::what_next(reason, &self.plan.change.id, self.files.state.current_iteration)
+                let state = &self.files.state;
+                let (change, last) = (&self.plan.change.id, state.current_iteration);
+                exit::what_next(reason, change, last, &state.harness)
             }
         }
     }

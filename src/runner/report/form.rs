@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::RunnerReport;
 use crate::forms::events::RunnerEnd;
 use crate::forms::iteration::IterationForm;
+use crate::forms::loops::LoopFormState;
 use crate::forms::loops::{
     CheckOutcome, ConvergeForm, EndForm, LoopArmer, LoopCheck, LoopDriver, LoopForm, LoopSubject,
     PauseForm, StopForm,
@@ -13,7 +14,6 @@ use crate::forms::plain::{JsonTime, dollars, words};
 use crate::forms::proofs::ProofsForm;
 use crate::forms::runner::{AgentShareForm, RunnerForm};
 use crate::runner::state::{AgentShare, Iteration, LoopState, Past, time_of};
-use crate::session::report::session_loop::LoopFormState;
 use crate::store::names::{PromiseState, VerdictName};
 use crate::world::WallTime;
 

@@ -34,8 +34,14 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Reads the words against a list and its bytes. `literal` are words for the agent, whatever they look like.
-    pub fn of(words: &str, literal: &str, list: &TaskList, text: &[u8]) -> Result<Self, Refusal> {
+    /// Reads the words against a list and its bytes. `literal` are words for the agent, whatever they look like. `features`
+    /// says which features there are.
+    pub fn of(
+        words: &str,
+        literal: &str,
+        (list, text): (&TaskList, &[u8]),
+        features: impl FnOnce() -> String,
+    ) -> Result<Self, Refusal> {
         let marks = vec![false; list.tasks.len()];
         let mut reader = TaskReader { list, text, marks, optional: Vec::new(), number: None };
         let words = words.trim_matches(is_gap);
@@ -55,7 +61,10 @@ impl Selection {
         if tasks.is_empty() && !rest.is_empty() && item(rest).1.is_empty() {
             return Err(Refusal::new(
                 format!("there is no feature and no task `{}`", printable(rest)),
-                "name one that exists; words that are only for the agent go after ` -- `",
+                format!(
+                    "{}; {LIST}; words that are only for the agent go after ` -- `",
+                    features()
+                ),
             ));
         }
         let words = [rest, literal].map(str::trim).join(" ").trim().to_owned();
@@ -349,7 +358,7 @@ mod tests {
 
     fn asked_with(words: &str, literal: &str) -> Result<(String, String), String> {
         let list = TaskList::parse(TEXT.as_bytes());
-        let found = Selection::of(words, literal, &list, TEXT.as_bytes());
+        let found = Selection::of(words, literal, (&list, TEXT.as_bytes()), String::new);
         found.map(|found| (in_runs(&found.tasks), found.words)).map_err(|error| error.to_string())
     }
 
@@ -410,7 +419,7 @@ mod tests {
     fn task_takes_its_nested_tasks() {
         assert_eq!(tasks("T003-T010"), "T003, T004, T004.F1, T010");
         let text = b"- [ ] T001 a\n  - [ ] T002 b\n    - [ ] T003 c\n- [ ] T004 d\n";
-        let found = Selection::of("T001", "", &TaskList::parse(text), text).unwrap();
+        let found = Selection::of("T001", "", (&TaskList::parse(text), text), String::new).unwrap();
         assert_eq!(found.tasks, ["T001", "T002", "T003"]);
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::exclude::keep_out;
 use super::gate::{Gate, gate};
 use super::state::{fill, lower_limits, readable_state, state_to_start_from};
-use super::{Armed, Armer, Arming};
+use super::{Armed, Armer, Arming, replace};
 use crate::engine::edit::untick;
 use crate::engine::order::map_of;
 use crate::engine::proof::LeastProof;
@@ -76,7 +76,8 @@ pub fn arm(
     let before = Loops::of(root).of_feature(&feature.name).filter(|_| is_judged);
     let refused = before.map(|record| refused(project, &feature, &record)).unwrap_or_default();
     let (all, text) = tasks_of(&feature, optional, &refused)?;
-    let asked = Selection::of(words, &request.literal, &all, &text)?;
+    let features = || project.features_in_words();
+    let asked = Selection::of(words, &request.literal, (&all, &text), features)?;
     let tasks = open_part(&feature, all, &asked, !settings.checks.is_empty())?;
     let mut gate = gate(root, &feature, request, armer)?;
     gate.take_converge(root, &chosen, !asked.tasks.is_empty())?;
@@ -128,7 +129,7 @@ pub fn arm(
     let has_checks = !pin.checks.is_empty() || !commands.is_empty();
     let no_checks = if has_checks || !armer.is_person() { "" } else { NO_CHECKS };
     let shown = [no_checks, &runs, &judges].concat();
-    pin.armed_by.clone_from(arming.by);
+    pin.armed_by.clone_from(arming.armer.by);
     notes.extend(unkept);
     notes.extend(Some(NOT_A_PERSON.to_owned()).filter(|_| !armer.is_person()));
     notes.extend(taken_from);
@@ -366,16 +367,12 @@ fn taken_from(
     let other = pin.map(|pin| pin.session).filter(|other| Some(other.as_str()) != armer.session);
     let Some(other) = other else { return Ok(None) };
     let record = loops.peek(&other).filter(|record| record.ledger.is_live());
-    let is_there = record.is_some_and(|record| {
-        record.armed_by != ArmedBy::Claim && !life::of(loops, &record).leaves_behind(&record)
-    });
-    let other = printable(&other);
-    if is_there && !request.chosen.force() {
-        return Err(Refusal::new(
-            format!("session {other} works on feature `{}`", feature.name),
-            "let it work, end its loop there with /speckit:cancel, or take the loop over with --force",
-        ));
+    let armed = record.filter(|record| record.armed_by != ArmedBy::Claim);
+    let refusal = armed.and_then(|record| life::kept_from_others(loops, &record));
+    if let Some(refusal) = refusal.filter(|_| !request.chosen.force()) {
+        return Err(refusal);
     }
+    let other = printable(&other);
     Ok(Some(format!("It was driven by session {other} before; that one may stop.")))
 }
 
@@ -421,10 +418,10 @@ fn bind(
         } else {
             format!("The loop of {} in this session ends with this.", own.about)
         });
-        arming.replace(&own)?;
+        arming.entries.push(replace(&arming.loops, &own, &mut arming.undo)?);
     }
-    let Armer { session, transcript, .. } = arming.armer;
-    let mut record = Record::new(pin, session.unwrap_or_default(), arming.by, transcript);
+    let Armer { session, by, transcript } = arming.armer;
+    let mut record = Record::new(pin, session.unwrap_or_default(), by, transcript);
     record.had_list = true;
     record.asked.clone_from(&pin.asked);
     // The work at the start: the first stop can tell what has changed.

@@ -17,7 +17,7 @@ use crate::session::pinned;
 use crate::store::closing::{EndNotice, end_pin, not_noted};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
-use crate::store::loops::{Loops, PATIENCE, Record, Session, TERMINAL, VerifyCommands};
+use crate::store::loops::{Loops, PATIENCE, Record, SessionFolder, TERMINAL, VerifyCommands};
 use crate::store::names::{ArmedBy, LoopKind};
 use crate::store::pins::{Pin, PinKey, Pins};
 use crate::store::undo::Undo;
@@ -52,13 +52,12 @@ pub struct Armed {
 /// and then releases its locks.
 struct Arming<'a> {
     armer: Armer<'a>,
-    by: &'a ArmedBy,
     loops: Loops,
     pins: io::Result<Pins>,
     undo: Undo,
     entries: Vec<Entry>,
     /// `None` for a terminal.
-    folder: Option<Session>,
+    folder: Option<SessionFolder>,
     _locks: (Lock, Option<Lock>),
 }
 
@@ -74,7 +73,6 @@ impl<'a> Arming<'a> {
         let _made = pins.as_ref().map(Pins::make);
         Ok(Self {
             armer,
-            by: armer.by,
             pins,
             loops,
             undo: Undo::default(),
@@ -93,13 +91,7 @@ impl<'a> Arming<'a> {
 
     /// The session's record before this arming. A record that cannot be parsed is moved aside before it is replaced.
     fn earlier(&self) -> io::Result<Option<Record>> {
-        self.folder.as_ref().map_or(Ok(None), Session::record_or_aside)
-    }
-
-    /// Ends the session's live loop, whose record the new one overwrites.
-    fn replace(&mut self, live: &Record) -> io::Result<()> {
-        self.entries.push(replace(&self.loops, live, &mut self.undo)?);
-        Ok(())
+        self.folder.as_ref().map_or(Ok(None), SessionFolder::record_or_aside)
     }
 
     /// Keeps the Verify commands for [`Arming::open`]. The result: the lines on what may run, and a note if nothing can
@@ -121,7 +113,7 @@ impl<'a> Arming<'a> {
         }
         let unkept = pinned::keep_commands(self.pins.as_ref(), key, pin, commands)?;
         if unkept.is_some() {
-            self.by = &ArmedBy::Unkept;
+            self.armer.by = &ArmedBy::Unkept;
         }
         Ok((shown, unkept))
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Armed, Armer, Arming};
+use super::{Armed, Armer, Arming, replace};
 use crate::engine::{Check, Contract, Fingerprint, Guardrails, Ledger};
 use crate::evidence::commits;
 use crate::feature::settings::{Settings, with_more};
@@ -14,7 +14,7 @@ use crate::session::arguments::task::TaskRequest;
 use crate::session::messages::task as messages;
 use crate::session::pinned;
 use crate::store::journal::Entry;
-use crate::store::loops::{Assignment, Record, Session, VerifyCommands};
+use crate::store::loops::{Assignment, Record, SessionFolder, VerifyCommands};
 use crate::store::names::{ArmedBy, JournalEvent, LoopKind};
 use crate::store::pins::{Pin, SettingsThen};
 use crate::store::read;
@@ -70,16 +70,27 @@ pub fn arm(
         if !request.chosen.replace() {
             return Err(messages::already_armed(&live));
         }
-        arming.replace(&live)?;
+        arming.entries.push(replace(&arming.loops, &live, &mut arming.undo)?);
     }
     let (hash, notify) = (settings.digest, settings.chosen.notify());
-    let mut record = record_of(request, place, contract_of(request, settings), &task, armer);
-    let pin = Pin { notify, ..pin_of(&record, SettingsThen { hash, tracked }) };
+    let (contract, head) = (contract_of(request, settings), commits::log_place(place.root));
+    let pin = Pin {
+        about: messages::title(&task),
+        armed_at: world::now(),
+        commits_from: Some(head.length),
+        commits_line: head.line,
+        armed_by: ArmedBy::Command,
+        checks: contract.checks.clone(),
+        notify,
+        settings: SettingsThen { hash, tracked },
+        ..Pin::default()
+    };
+    let mut record = record_of(request, place.flavour, &pin, contract, &task, armer);
     let instead = "put the checks into a script of your own, and name that";
     let none = VerifyCommands::new();
     let typed = request.chosen.check().len();
     let (shown, unkept) = arming.keep_commands(None, &pin, &none, (typed, instead))?;
-    record.armed_by.clone_from(arming.by);
+    record.armed_by.clone_from(arming.armer.by);
     record.armed = unkept.is_none().then(|| Box::new(pin.clone()));
     let for_agent = match &arming.folder {
         Some(folder) => {
@@ -99,18 +110,6 @@ pub fn arm(
     let lines = lines.iter().map(|line| line.trim_end()).filter(|line| !line.is_empty());
     let for_person = lines.collect::<Vec<_>>().join("\n") + &not_noted;
     Ok(Armed { about: record.about, for_agent, for_person, shown })
-}
-
-/// The pin of a ralph loop.
-fn pin_of(record: &Record, settings: SettingsThen) -> Pin {
-    Pin {
-        about: record.about.clone(),
-        armed_at: record.armed_at,
-        armed_by: ArmedBy::Command,
-        checks: record.ralph().map(|task| task.contract.checks.clone()).unwrap_or_default(),
-        settings,
-        ..Pin::default()
-    }
 }
 
 fn task_of(request: &TaskRequest, cwd: &Path) -> Result<String, Refusal> {
@@ -134,33 +133,27 @@ pub fn task_in(path: &Path) -> Result<String, Refusal> {
 
 fn record_of(
     request: &TaskRequest,
-    place: TaskPlace<'_>,
+    flavour: Flavour,
+    pin: &Pin,
     contract: Contract,
     task: &str,
     armer: Armer<'_>,
 ) -> Record {
-    let (start, head) = (Fingerprint::default(), commits::log_place(place.root));
+    let fingerprint = Some(Fingerprint::default());
     let long = task.chars().count() > messages::SHORT;
-    let pin = Pin {
-        about: messages::title(task),
-        armed_at: world::now(),
-        commits_from: Some(head.length),
-        commits_line: head.line,
-        ..Pin::default()
-    };
     let session = armer.session.unwrap_or_default();
     Record {
         kind: LoopKind::Task,
-        ledger: Ledger { fingerprint: Some(start), settled: true, ..Ledger::default() },
+        ledger: Ledger { fingerprint, settled: true, ..Ledger::default() },
         assignment: Some(Box::new(Assignment {
             task: if long { messages::beginning(task) } else { task.to_owned() },
             task_file: if long { TASK_FILE.to_owned() } else { String::new() },
             contract,
             promise_match: request.chosen.promise_match(),
-            ultrawork: place.flavour == Flavour::Ultrawork,
+            ultrawork: flavour == Flavour::Ultrawork,
             ..Assignment::default()
         })),
-        ..Record::new(&pin, session, armer.by, armer.transcript)
+        ..Record::new(pin, session, armer.by, armer.transcript)
     }
 }
 
@@ -188,7 +181,7 @@ fn contract_of(request: &TaskRequest, settings: Settings) -> Contract {
     }
 }
 
-fn keep(folder: &Session, record: &Record, task: &str) -> io::Result<()> {
+fn keep(folder: &SessionFolder, record: &Record, task: &str) -> io::Result<()> {
     if let Some(long) = record.ralph().filter(|assignment| !assignment.task_file.is_empty()) {
         write_private(&folder.path(&long.task_file), task.as_bytes(), Flush::ToSystem)?;
     }

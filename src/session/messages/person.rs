@@ -66,9 +66,7 @@ pub fn ended(record: &Record, head: &str, parts: [&str; 2], next: &str) -> Strin
 
 /// Words of an end that say more than its name; empty otherwise.
 pub fn more_than(name: &EndName, words: &str) -> String {
-    // The words of earlier versions.
-    const BEFORE: &str = "it was canceled";
-    let says_no_more = words == BEFORE || words == TerminalReason::Cancelled.to_string();
+    let says_no_more = words == TerminalReason::Cancelled.to_string();
     let is_said = *name == EndName::Cancelled && says_no_more;
     let more = words.strip_prefix("done ").filter(|_| *name == EndName::Completed);
     if is_said { String::new() } else { printable(more.unwrap_or(words)) }

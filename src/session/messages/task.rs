@@ -15,7 +15,7 @@ use crate::hosts::ContinueForm;
 use crate::judge::promised::BY_WORD;
 use crate::refusal::Refusal;
 use crate::session::messages::feature::{limited, shortened};
-use crate::store::loops::{Assignment, Record, Session};
+use crate::store::loops::{Assignment, Record, SessionFolder};
 use crate::store::names::{EndName, EndStatus, LoopKind};
 use crate::text::{self, counted};
 
@@ -44,7 +44,7 @@ pub fn beginning(task: &str) -> String {
 }
 
 /// The agent's contract, with its command: task, stopping rule, limits.
-pub fn start(record: &Record, folder: &Session) -> String {
+pub fn start(record: &Record, folder: &SessionFolder) -> String {
     let Some(assignment) = record.ralph() else { return String::new() };
     let mut text = format!(
         "{}ralph-speckit: a loop is armed in this session.\n\nTask:\n{}\n\nThe rules are strict, do not violate them:\n",
@@ -132,7 +132,7 @@ pub fn already_armed(live: &Record) -> Refusal {
 /// Sends the agent back to work.
 pub fn go_on(
     record: &Record,
-    folder: &Session,
+    folder: &SessionFolder,
     missing: &[Shortfall],
     form: ContinueForm,
 ) -> String {

@@ -1,12 +1,11 @@
-//! The loops of a project as they stand, as data and as text.
+//! A feature and its loop as they stand, as data and as text.
 
 use std::fmt::Write;
 use std::path::Path;
 
-use serde::Serialize;
-
 use super::session_loop::{FoundLoop, SessionLoop};
-use crate::engine::aside::{Aside, in_words};
+use crate::engine::TerminalReason;
+use crate::engine::aside::in_words;
 use crate::engine::order::sorted;
 use crate::engine::scope::in_runs;
 use crate::engine::scoreboard::Scoreboard;
@@ -14,17 +13,21 @@ use crate::engine::tasks::TaskList;
 use crate::evidence::task_list::TASKS;
 use crate::feature::lists::others_in_words;
 use crate::feature::project::{Feature, Project, printable};
-use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
-use crate::session::counted::as_counted;
+use crate::forms::loops::{EndForm, LoopSubject, NotBlocked, TaskCommand};
+use crate::forms::proofs::ProofsForm;
+use crate::forms::status::{FeatureFacts, FeatureForm};
+use crate::session::counted::{as_counted, asked, missing};
 use crate::session::messages::ends;
 use crate::session::pinned;
+use crate::session::proof::judge_now;
 use crate::session::task_log::receipts_of;
-use crate::store::loops::{LetGo, Loops, VerifyCommands};
+use crate::store::loops::{LetGo, Loops, Record};
 use crate::store::names::EndName;
-use crate::store::pins::{Pin, PinKey, PinState, Pins};
+use crate::store::pins::{Pin, PinState, Pins};
 use crate::system::names;
 use crate::text::{LARGEST, counted, title};
+use crate::world::WallTime;
 
 /// The loop waits for a person's approval.
 const AWAITS: &str =
@@ -32,52 +35,6 @@ const AWAITS: &str =
 
 /// Letters for the ids of tasks in a line.
 const IDS: usize = 120;
-
-#[derive(Clone, Debug)]
-pub struct FeaturesReport {
-    pub project: String,
-    /// Loops are switched on here.
-    pub enabled: bool,
-    /// Why the settings cannot be used, with the line; empty if they can. Nothing can be armed with such settings.
-    pub settings_problem: String,
-    /// Features with a state file or a loop, and the current one.
-    pub features: Vec<FeatureReport>,
-}
-
-/// A feature.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct FeatureFacts {
-    /// Its name.
-    pub name: String,
-    /// Its folder, relative to the project.
-    pub folder: String,
-    /// Whether it is the one that is worked on.
-    pub current: bool,
-    /// The phase in its state file; null where there is none that can be read.
-    pub phase: Option<String>,
-    /// Ticked tasks among those that the loop is about.
-    pub done: u64,
-    /// The tasks that the loop is about.
-    pub total: u64,
-    /// The ids of the open tasks.
-    pub open: Vec<String>,
-    /// The ids of the tasks that were ticked by hand and that nobody has found proved yet: they count as open. In a live loop
-    /// `spool task done`, the next stop or the end of the iteration judges them.
-    pub not_proved: Vec<String>,
-    /// The lines of its list with a box that do not count, or have an odd mark.
-    pub asides: Vec<Aside>,
-    /// Its other lists with open boxes, in words; null for none.
-    pub other_lists: Option<String>,
-    /// The attempt that the present task is at.
-    pub attempt: u32,
-    /// The attempts that a task has.
-    pub max_attempts: u32,
-    /// Whether the state file asks for a person's approval.
-    pub awaits_approval: bool,
-    /// Its files that are missing or cannot be read, each with why.
-    pub problems: Vec<String>,
-}
 
 #[derive(Clone, Debug)]
 pub struct FeatureReport {
@@ -92,8 +49,6 @@ pub struct FeatureReport {
     pub r#loop: Option<SessionLoop>,
     /// Sessions that were let go at a stop, because this loop is another session's; the latest first.
     pub let_go: Vec<LetGo>,
-    /// Verify commands that may run, by the id of their task.
-    pub verify: VerifyCommands,
     /// The grades of done tasks in this loop.
     pub proofs: Scoreboard,
     /// The last review, in words for a person; empty for none.
@@ -102,140 +57,83 @@ pub struct FeatureReport {
     pub runner: String,
 }
 
-impl FeaturesReport {
-    /// Files that cannot be read are reported, not fatal.
-    pub fn of(project: &Project) -> Self {
-        Self::of_loops(project, &Loops::of(&project.root))
-    }
-
-    pub fn of_loops(project: &Project, loops: &Loops) -> Self {
+impl FeatureReport {
+    /// The features with a state file or a loop, and the current one first.
+    pub fn all(project: &Project, loops: &Loops) -> Vec<Self> {
         let current = project.current_feature().ok().flatten();
         let report = |feature: &Feature| {
-            FeatureReport::of(project, feature, loops, current.as_ref() == Some(feature))
+            Self::of(project, feature, loops, current.as_ref() == Some(feature))
         };
-        let mut features: Vec<FeatureReport> = project.features().iter().map(report).collect();
-        features.retain(|FeatureReport { facts, corrupt, r#loop, .. }| {
+        let mut features: Vec<Self> = project.features().iter().map(report).collect();
+        features.retain(|Self { facts, corrupt, r#loop, .. }| {
             facts.current || *corrupt || facts.phase.is_some() || r#loop.is_some()
         });
-        let features = sorted(features, |one, other| {
+        sorted(features, |one, other| {
             (!one.facts.current, &one.facts.name).cmp(&(!other.facts.current, &other.facts.name))
-        });
-        let settings = Settings::read(&project.root);
-        Self {
-            project: project.root.display().to_string(),
-            enabled: !settings.as_ref().is_ok_and(|settings| !settings.chosen.enabled()),
-            settings_problem: settings.err().map(|error| error.one_line()).unwrap_or_default(),
-            features,
-        }
+        })
     }
 
-    /// Text for a person, with line breaks and no color.
-    pub fn text(&self) -> String {
-        let mut text = format!("Project: {}\n", printable(&self.project));
-        if !self.enabled {
-            text.push_str("Loops are switched off by .claude/ralph-speckit.local.md\n");
-        }
-        if !self.settings_problem.is_empty() {
-            let _ = writeln!(text, "Nothing can be armed: {}", printable(&self.settings_problem));
-        }
-        for feature in &self.features {
-            feature.write(&mut text, self.switch());
-        }
-        text
-    }
-
-    /// A note beside a live loop that the settings switch loops off; empty otherwise.
-    pub fn switch(&self) -> &'static str {
-        if self.enabled { "" } else { ", but switched off by the settings: the agent may stop" }
-    }
-}
-
-impl FeatureReport {
     fn of(project: &Project, feature: &Feature, loops: &Loops, current: bool) -> Self {
-        // One that cannot be read is a loop all the same.
-        let pin = loops
-            .found(&feature.name)
-            .unwrap_or_else(|_| loops.recorded(&feature.name).or_else(|| Some(Pin::default())));
-        let armed = pinned::standing_of_feature(&project.root, &feature.name);
-        let pinned_to = armed.pin().map(|pin| pin.session.as_str());
-        let record = pin.as_ref().and_then(|pin| loops.peek(&pin.session));
-        let record = record.filter(|record| {
-            record.about == feature.name && (pinned_to.is_none() || record.ledger.is_live())
-        });
-        // As the session's record says, otherwise the pin.
-        let ended = record.as_ref().and_then(|own| Some((own.ledger.ended.as_ref()?, &own.words)));
-        let pinned = || pin.as_ref()?.ended.as_ref().map(|end| (&end.reason, &end.words));
-        let (why, words) = ended.or_else(pinned).unzip();
-        let end = why.map(EndName::of);
-        let (why, words) = (why.cloned(), words.cloned().unwrap_or_default());
-        let is_bound = pinned_to.is_some_and(|session| !session.is_empty());
-        let lives = pin.is_some() && end.is_none();
-        let standing = match &record {
-            Some(record) if lives => pinned::standing(&project.root, record),
-            None if lives => armed,
-            _ => PinState::Nobody,
-        };
-        let verify = standing.pin().and_then(|pin| {
-            Pins::of(&project.root).ok()?.verify(PinKey::Feature(&feature.name), pin).ok()
-        });
+        let known = KnownLoop::of(project, feature, loops);
+        let standing = known.as_ref().map(|known| known.standing.clone()).unwrap_or_default();
+        let record = known.as_ref().and_then(|known| known.record.clone());
+        let lives = known.as_ref().is_some_and(|known| known.end.is_none());
+        let armed_at = known.as_ref().map(KnownLoop::armed_at).unwrap_or_default();
         let snapshot = as_counted(project, feature, &standing, record.as_ref());
-        let noted = record.as_ref().map(|record| record.armed_at);
-        let armed_at = noted.or_else(|| pin.as_ref().map(|pin| pin.armed_at));
-        let armed_at = armed_at.unwrap_or_default();
+        let missing = match (judge_now(project, feature), &snapshot.tasks) {
+            (Ok(judge), Some(list)) if lives => {
+                let asked = asked(&project.root, &standing, record.as_ref());
+                missing(&judge, list, &[], Some(&asked))
+            }
+            _ => Vec::new(),
+        };
         let place = snapshot.place();
         let open = snapshot.tasks.iter().flat_map(TaskList::open);
         let phase = Some(snapshot.state.phase()).filter(|phase| !phase.is_empty());
-        let found = FoundLoop {
-            about: &feature.name,
-            next: match &end {
-                Some(_) => ends::after_end(
-                    &feature.name,
-                    record.as_ref(),
-                    why.as_ref(),
-                    snapshot.all_done(),
-                ),
-                None => String::new(),
-            },
-            end: end.map(|name| (name, words)),
-            max_iterations: Some(snapshot.limits.max_iterations),
-            armed_at,
-            standing: &standing,
-            is_bound,
-            tasks: snapshot.tasks.as_ref(),
-            record,
-        };
+        let proofs = receipts_of(project, feature)
+            .map(|receipts| receipts.scoreboard(armed_at, snapshot.tasks.as_ref(), None))
+            .unwrap_or_default();
+        let let_go = let_go(loops, &feature.name);
+        let r#loop = known.map(|known| {
+            let mut own = known.shown(project, loops, &snapshot);
+            own.form.proofs = ProofsForm::of(&proofs);
+            own.form.not_blocked = let_go.iter().map(NotBlocked::from).collect();
+            own
+        });
         Self {
-            r#loop: pin.is_some().then(|| SessionLoop::of(&project.root, loops, found)),
-            proofs: receipts_of(project, feature)
-                .map(|receipts| receipts.scoreboard(armed_at, snapshot.tasks.as_ref(), None))
-                .unwrap_or_default(),
+            r#loop,
+            proofs,
             facts: FeatureFacts {
                 name: feature.name.clone(),
                 folder: feature.relative.clone(),
                 current,
                 phase: phase.filter(|_| snapshot.unreadable.is_none()).map(printable),
                 done: place.done.min(LARGEST),
-                total: place.total.min(LARGEST),
-                open: open.map(|task| printable(&task.id)).collect(),
+                total: (place.total + missing.len() as u64).min(LARGEST),
+                open: open.map(|task| &task.id).chain(&missing).map(|id| printable(id)).collect(),
                 not_proved: snapshot.not_proved.iter().map(|id| printable(id)).collect(),
                 asides: snapshot.tasks.as_ref().map(TaskList::asides).unwrap_or_default(),
                 other_lists: others_in_words(&feature.folder),
                 attempt: snapshot.state.task_iteration(),
                 max_attempts: snapshot.limits.max_task_iterations,
                 awaits_approval: snapshot.state.awaits_approval(),
-                problems: problems(project, &snapshot),
+                problems: problems(project, &snapshot, &missing),
             },
             corrupt: snapshot.unreadable.is_some(),
             named: place.named,
             next: snapshot.tasks.as_ref().and_then(|list| Some(printable(&list.present()?.id))),
-            let_go: let_go(loops, &feature.name),
-            verify: verify.unwrap_or_default(),
+            let_go,
             review: String::new(),
             runner: String::new(),
         }
     }
 
-    fn write(&self, text: &mut String, switch: &str) {
+    pub fn form(&self) -> FeatureForm {
+        let r#loop = self.r#loop.as_ref().map(|own| own.form.clone());
+        FeatureForm { facts: self.facts.clone(), r#loop }
+    }
+
+    pub fn write(&self, text: &mut String, switch: &str) {
         let facts = &self.facts;
         let current = if facts.current { " (current)" } else { "" };
         let state = match &self.r#loop {
@@ -284,6 +182,71 @@ impl FeatureReport {
     }
 }
 
+/// What a feature's pin and the record of its session say of its loop.
+struct KnownLoop {
+    pin: Pin,
+    record: Option<Record>,
+    /// Why it ended, and in which words.
+    end: Option<(TerminalReason, String)>,
+    standing: PinState,
+    /// A session has the loop, although its notes may be gone.
+    is_bound: bool,
+}
+
+impl KnownLoop {
+    /// `None` if the feature never had a loop in a session. One that cannot be read is a loop all the same.
+    fn of(project: &Project, feature: &Feature, loops: &Loops) -> Option<Self> {
+        let pin = loops
+            .found(&feature.name)
+            .unwrap_or_else(|_| Some(loops.recorded(&feature.name).unwrap_or_default()))?;
+        let armed = pinned::standing_of_feature(&project.root, &feature.name);
+        let pinned_to = armed.pin().map(|pin| pin.session.as_str());
+        let is_bound = pinned_to.is_some_and(|session| !session.is_empty());
+        let record = loops.peek(&pin.session).filter(|record| {
+            record.about == feature.name && (pinned_to.is_none() || record.ledger.is_live())
+        });
+        // As the session's record says, otherwise the pin.
+        let noted = record.as_ref();
+        let end = noted.and_then(|own| Some((own.ledger.ended.clone()?, own.words.clone())));
+        let end = end.or_else(|| pin.ended.clone().map(|end| (end.reason, end.words)));
+        let standing = match &record {
+            _ if end.is_some() => PinState::Nobody,
+            Some(record) => pinned::standing(&project.root, record),
+            None => armed,
+        };
+        Some(Self { pin, record, end, standing, is_bound })
+    }
+
+    fn armed_at(&self) -> WallTime {
+        self.record.as_ref().map_or(self.pin.armed_at, |record| record.armed_at)
+    }
+
+    fn shown(self, project: &Project, loops: &Loops, snapshot: &FeatureSnapshot) -> SessionLoop {
+        let (armed_at, about) = (self.armed_at(), &snapshot.feature.name);
+        let next = |(why, _): &(TerminalReason, String)| {
+            ends::after_end(about, self.record.as_ref(), Some(why), snapshot.all_done())
+        };
+        let pin = self.standing.pin();
+        let verify = pin.and_then(|pin| Pins::of(&project.root).ok()?.verify(pin.key(), pin).ok());
+        let command = |(task, run)| TaskCommand { task, run };
+        let found = FoundLoop {
+            about,
+            next: self.end.as_ref().map(next).unwrap_or_default(),
+            end: self.end.map(|(why, words)| EndForm { name: EndName::of(&why), words }),
+            max_iterations: Some(snapshot.limits.max_iterations),
+            armed_at,
+            standing: &self.standing,
+            is_bound: self.is_bound,
+            tasks: snapshot.tasks.as_ref(),
+            record: self.record,
+        };
+        let mut own = SessionLoop::of(&project.root, loops, found);
+        own.form.kind = LoopSubject::Feature;
+        own.form.verify_commands = verify.unwrap_or_default().into_iter().map(command).collect();
+        own
+    }
+}
+
 /// Writes the grades of a loop's tasks, and what to look at first; nothing if nothing is known.
 pub fn write_proofs(text: &mut String, board: &Scoreboard) {
     let line = board.line();
@@ -308,8 +271,8 @@ pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
     sessions
 }
 
-/// Files that are missing or cannot be read.
-fn problems(project: &Project, snapshot: &FeatureSnapshot) -> Vec<String> {
+/// Files that are missing or cannot be read, and open tasks that have left the list.
+fn problems(project: &Project, snapshot: &FeatureSnapshot, missing: &[String]) -> Vec<String> {
     let shown = |path: &Path| {
         let path = path.strip_prefix(&project.root).unwrap_or(path);
         printable(&names::with_slashes(path))
@@ -318,8 +281,13 @@ fn problems(project: &Project, snapshot: &FeatureSnapshot) -> Vec<String> {
     let mut all: Vec<_> = unreadable
         .map(|file| format!("`{}` cannot be read: {}", shown(&file.path), printable(&file.why)))
         .collect();
+    let list = shown(&snapshot.feature.folder.join(TASKS));
     if snapshot.tasks.is_none() && all.is_empty() {
-        all.push(format!("`{}` is missing", shown(&snapshot.feature.folder.join(TASKS))));
+        all.push(format!("`{list}` is missing"));
+    }
+    if !missing.is_empty() {
+        let ids = title(&in_runs(missing), IDS);
+        all.push(format!("open tasks have left `{list}`, and are still open: {ids}"));
     }
     all
 }

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use serde::Serialize;
-
 use crate::engine::tasks::TaskList;
 use crate::feature::project::printable;
+use crate::forms::loops::{LoopForm, SessionState, TurnForm};
+use crate::forms::plain::JsonNumber;
 use crate::hosts::transcript::{Transcript, TranscriptPart};
 use crate::hosts::transcript_at;
 use crate::session::life::SessionLife;
@@ -13,195 +13,124 @@ use crate::session::pinned;
 use crate::store::loops::Record;
 use crate::store::pins::PinState;
 use crate::text::{age, counted};
-use crate::world::WallTime;
 
 /// Characters of a task's title.
 const TITLE: usize = 100;
 
-/// What the session of a loop does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum SessionState {
-    /// Its agent works.
-    Works,
-    /// Its agent is idle.
-    Idle,
-    /// It waits for a person.
-    Waits,
-    /// It runs, and nobody says more.
-    Runs,
-    /// It is gone.
-    Gone,
-    /// Nobody can say.
-    #[default]
-    Unknown,
+/// The agent's turn since the last stop.
+pub fn turn(record: &Record) -> TurnForm {
+    let turn = transcript_at(&record.transcript).activity(TranscriptPart {
+        from: record.transcript_read,
+        last: record.last_message,
+        needed: u64::MAX,
+        ..TranscriptPart::default()
+    });
+    let turn = turn.unwrap_or_default();
+    TurnForm {
+        tool_calls: turn.count.map(Into::into),
+        tool_calls_complete: turn.count.is_some() && !turn.more,
+        tokens: turn.tokens.all.into(),
+    }
 }
 
-#[derive(Clone, Debug, Default)]
-pub struct LiveReport {
-    pub armed_at: WallTime,
-    /// The session's last sign of life; unknown before a session has the loop.
-    pub last_sign_at: WallTime,
-    pub session_state: SessionState,
-    /// The session's process; `None` if unknown.
-    pub process: Option<u32>,
-    /// The current task, or the group of tasks, as `spool task next` shows it; empty for none.
-    pub at_work: String,
-    /// Tool calls since the last stop; `None` if they cannot be seen.
-    pub turn_tool_calls: Option<u64>,
-    /// There may have been more.
-    pub turn_more_calls: bool,
-    pub turn_tokens: u64,
-    /// Tokens since arming.
-    pub tokens: u64,
-    pub waits_for: Vec<String>,
-    pub next: String,
+/// What the session does, and its process; `None` if unknown.
+pub fn session_of(life: &SessionLife) -> (SessionState, Option<u32>) {
+    let SessionLife::Runs(program) = life else {
+        let is_gone = *life == SessionLife::Gone;
+        return (if is_gone { SessionState::Gone } else { SessionState::Unknown }, None);
+    };
+    let state = match program.status.as_str() {
+        "busy" | "shell" => SessionState::Works,
+        "idle" => SessionState::Idle,
+        "waiting" => SessionState::Waits,
+        _ => SessionState::Runs,
+    };
+    (state, Some(program.id).filter(|id| *id > 0))
 }
 
-impl LiveReport {
-    /// A loop that no session has yet.
-    pub fn unbound(armed_at: WallTime) -> Self {
-        Self {
-            armed_at,
-            session_state: SessionState::Unknown,
-            waits_for: vec!["the first session that stops".to_owned()],
-            next: "start Claude Code in this project, and ask it to work through the tasks"
-                .to_owned(),
-            ..Self::default()
-        }
+pub fn waits(record: &Record, life: &SessionLife, state: SessionState) -> Vec<String> {
+    let mut waits = Vec::new();
+    if let SessionLife::Runs(program) = life
+        && state == SessionState::Waits
+    {
+        let what = printable(&program.waits_for);
+        let what = if what.is_empty() { String::new() } else { format!(" ({what})") };
+        waits.push(format!("your answer in its terminal{what}"));
     }
+    let of_last_stop = record.marks.waited && !record.waits_for.is_empty();
+    if let Some(pause) = record.pause() {
+        waits.push(format!("the end of a pause ({})", printable(&pause.words())));
+    } else if of_last_stop && state != SessionState::Works {
+        waits.push(printable(&record.waits_for));
+    }
+    waits
+}
 
-    /// `at_work` is the agent's current task.
-    pub fn of(record: &Record, life: &SessionLife, at_work: String) -> Self {
-        let transcript = transcript_at(&record.transcript);
-        let turn = transcript.activity(TranscriptPart {
-            from: record.transcript_read,
-            last: record.last_message,
-            needed: u64::MAX,
-            ..TranscriptPart::default()
-        });
-        let turn = turn.unwrap_or_default();
-        let (session_state, process) = match life {
-            SessionLife::Unknown => (SessionState::Unknown, None),
-            SessionLife::Gone => (SessionState::Gone, None),
-            SessionLife::Runs(program) => {
-                let state = match program.status.as_str() {
-                    "busy" | "shell" => SessionState::Works,
-                    "idle" => SessionState::Idle,
-                    "waiting" => SessionState::Waits,
-                    _ => SessionState::Runs,
-                };
-                (state, Some(program.id).filter(|id| *id > 0))
-            }
+/// What a person does next.
+pub fn next_step(
+    record: &Record,
+    life: &SessionLife,
+    state: SessionState,
+    standing: &PinState,
+) -> String {
+    if let Some(next) = pinned::next_where_lost(record, standing) {
+        return next;
+    }
+    let session = printable(&record.session);
+    // Background work wakes its session, and nothing else does.
+    let mut waits = record.waits_for.split(", ");
+    let wakes = record.marks.waited && waits.any(|one| one.starts_with("background "));
+    match (state, record.pause()) {
+        (SessionState::Gone | SessionState::Unknown, _) if life.leaves_behind(record) => {
+            format!("claude --resume {session}")
+        }
+        (SessionState::Gone, _) => {
+            format!("spool resume --session {session}, then claude --resume {session}")
+        }
+        (_, Some(pause)) if pause.ends_by_itself() => "type a prompt in its session".to_owned(),
+        (_, Some(_)) => format!("spool resume --session {session}"),
+        (SessionState::Waits, None) => "answer in its terminal".to_owned(),
+        (SessionState::Idle, None) if !wakes => {
+            "type a prompt in its session, such as \"continue\": its agent is idle".to_owned()
+        }
+        _ => "nothing; `spool pause` lets the agent stop, `spool stop` ends the loop".to_owned(),
+    }
+}
+
+/// Writes the agent's current work, and what the loop waits for.
+pub fn write(text: &mut String, form: &LoopForm) {
+    if let Some(at_work) = &form.at_work {
+        let _ = writeln!(text, "  Now: {at_work}");
+    }
+    if let (Some(at), Some(state)) = (form.last_sign_at, form.session_state) {
+        let state = match state {
+            SessionState::Works => "its session is at work",
+            SessionState::Idle => "its session is idle",
+            SessionState::Waits => "its session waits for you",
+            SessionState::Runs => "its session runs",
+            SessionState::Gone => "its session is gone",
+            SessionState::Unknown => "whether its session still runs cannot be seen",
         };
-        let mut report = Self {
-            armed_at: record.armed_at,
-            last_sign_at: record.last_sign(),
-            session_state,
-            process,
-            at_work,
-            turn_tool_calls: turn.count,
-            turn_more_calls: turn.more,
-            turn_tokens: turn.tokens.all,
-            tokens: record.ledger.tokens.saturating_add(turn.tokens.all),
-            waits_for: Vec::new(),
-            next: String::new(),
-        };
-        report.waits_for = report.waits(record, life);
-        report.next = report.next_step(record, life);
-        report
+        let _ = writeln!(text, "  Sign of life: {} ago; {state}", age(at.wall().age()));
     }
+    for what in &form.waits_for {
+        let _ = writeln!(text, "  Waiting: for {what}");
+    }
+}
 
-    fn waits(&self, record: &Record, life: &SessionLife) -> Vec<String> {
-        let mut waits = Vec::new();
-        if let SessionLife::Runs(program) = life
-            && self.session_state == SessionState::Waits
-        {
-            let what = printable(&program.waits_for);
-            let what = if what.is_empty() { String::new() } else { format!(" ({what})") };
-            waits.push(format!("your answer in its terminal{what}"));
-        }
-        let of_last_stop = record.marks.waited && !record.waits_for.is_empty();
-        if let Some(pause) = record.pause() {
-            waits.push(format!("the end of a pause ({})", printable(&pause.words())));
-        } else if of_last_stop && self.session_state != SessionState::Works {
-            waits.push(printable(&record.waits_for));
-        }
-        waits
-    }
-
-    fn next_step(&self, record: &Record, life: &SessionLife) -> String {
-        let session = printable(&record.session);
-        // Background work wakes its session, and nothing else does.
-        let mut waits = record.waits_for.split(", ");
-        let wakes = record.marks.waited && waits.any(|one| one.starts_with("background "));
-        match (self.session_state, record.pause()) {
-            (SessionState::Gone | SessionState::Unknown, _) if life.leaves_behind(record) => {
-                format!("claude --resume {session}")
-            }
-            (SessionState::Gone, _) => {
-                format!("spool resume --session {session}, then claude --resume {session}")
-            }
-            (_, Some(pause)) if pause.ends_by_itself() => "type a prompt in its session".to_owned(),
-            (_, Some(_)) => format!("spool resume --session {session}"),
-            (SessionState::Waits, None) => "answer in its terminal".to_owned(),
-            (SessionState::Idle, None) if !wakes => {
-                "type a prompt in its session, such as \"continue\": its agent is idle".to_owned()
-            }
-            _ => {
-                "nothing; `spool pause` lets the agent stop, `spool stop` ends the loop".to_owned()
-            }
-        }
-    }
-
-    /// The report, unless the loop's pin is lost and nobody can continue it.
-    pub fn unless_lost(self, record: &Record, standing: &PinState) -> Self {
-        Self { next: pinned::next_where_lost(record, standing).unwrap_or(self.next), ..self }
-    }
-
-    pub fn write(&self, text: &mut String) {
-        if !self.at_work.is_empty() {
-            let _ = writeln!(text, "  Now: {}", self.at_work);
-        }
-        if self.last_sign_at.is_known() {
-            let state = match self.session_state {
-                SessionState::Works => "its session is at work",
-                SessionState::Idle => "its session is idle",
-                SessionState::Waits => "its session waits for you",
-                SessionState::Runs => "its session runs",
-                SessionState::Gone => "its session is gone",
-                SessionState::Unknown => "whether its session still runs cannot be seen",
-            };
-            let _ = writeln!(text, "  Sign of life: {} ago; {state}", age(self.last_sign_at.age()));
-        }
-        for what in &self.waits_for {
-            let _ = writeln!(text, "  Waiting: for {what}");
-        }
-    }
-
-    /// The work of the running iteration, behind its number; empty before a session has the loop.
-    pub fn so_far(&self) -> String {
-        if !self.last_sign_at.is_known() {
-            return String::new();
-        }
-        let more = if self.turn_more_calls { "more than " } else { "" };
-        let calls = match self.turn_tool_calls {
-            None => "tool calls cannot be seen".to_owned(),
-            Some(0) => "no tool call yet".to_owned(),
-            Some(calls) => format!("so far {more}{}", counted(calls, "tool call")),
-        };
-        let tokens = match self.turn_tokens {
-            0 => String::new(),
-            tokens => format!(", {}", counted(tokens, "token")),
-        };
-        format!(" ({calls}{tokens})")
-    }
-
-    /// Writes the person's next step, the last line about a loop.
-    pub fn write_next(&self, text: &mut String) {
-        let _ = writeln!(text, "  Next: {}", self.next);
-    }
+/// The work of the running iteration, behind its number.
+pub fn so_far(turn: &TurnForm) -> String {
+    let more = if turn.tool_calls_complete { "" } else { "more than " };
+    let calls = match turn.tool_calls.map(JsonNumber::get) {
+        None => "tool calls cannot be seen".to_owned(),
+        Some(0) => "no tool call yet".to_owned(),
+        Some(calls) => format!("so far {more}{}", counted(calls, "tool call")),
+    };
+    let tokens = match turn.tokens.get() {
+        0 => String::new(),
+        tokens => format!(", {}", counted(tokens, "token")),
+    };
+    format!(" ({calls}{tokens})")
 }
 
 /// The current task or group on one line; empty if nothing is open.

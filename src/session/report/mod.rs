@@ -11,11 +11,13 @@ use std::path::Path;
 
 use crate::engine::order::sorted;
 use crate::feature::project::{Project, printable};
+use crate::feature::settings::Settings;
+use crate::forms::loops::EndForm;
 use crate::session::{messages, pinned};
 use crate::store::loops::{Loops, Record};
 use crate::store::names::{EndName, LoopKind};
 use crate::store::pins::PinState;
-use feature::FeaturesReport;
+use feature::FeatureReport;
 use session_loop::{FoundLoop, SessionLoop};
 
 /// Only so many sessions are looked at, the newest.
@@ -26,22 +28,54 @@ const NONE: &str =
 
 #[derive(Clone, Debug)]
 pub struct StatusReport {
-    pub speckit: FeaturesReport,
+    pub project: String,
+    /// Loops are switched on here.
+    pub enabled: bool,
+    /// Why the settings cannot be used, with the line; empty if they can. Nothing can be armed with such settings.
+    pub settings_problem: String,
+    pub features: Vec<FeatureReport>,
     /// Ralph loops: the live ones, and the last three that have ended.
     pub tasks: Vec<SessionLoop>,
 }
 
 impl StatusReport {
+    /// Files that cannot be read are reported, not fatal.
     pub fn of(project: &Project) -> Self {
-        let tasks = all_tasks(&project.root);
-        Self { speckit: FeaturesReport::of(project), tasks }
+        Self::of_loops(project, &Loops::of(&project.root))
+    }
+
+    pub fn of_loops(project: &Project, loops: &Loops) -> Self {
+        let settings = Settings::read(&project.root);
+        Self {
+            project: project.root.display().to_string(),
+            enabled: !settings.as_ref().is_ok_and(|settings| !settings.chosen.enabled()),
+            settings_problem: settings.err().map(|error| error.one_line()).unwrap_or_default(),
+            features: FeatureReport::all(project, loops),
+            tasks: all_tasks(&project.root, loops),
+        }
     }
 
     /// Text for a person, with line breaks and no color.
     pub fn text(&self) -> String {
-        let is_empty = self.speckit.features.is_empty() && self.tasks.is_empty();
-        let none = if is_empty { NONE } else { "" };
-        self.speckit.text() + none + &self.tasks_text()
+        let mut text = format!("Project: {}\n", printable(&self.project));
+        if !self.enabled {
+            text.push_str("Loops are switched off by .claude/ralph-speckit.local.md\n");
+        }
+        if !self.settings_problem.is_empty() {
+            let _ = writeln!(text, "Nothing can be armed: {}", printable(&self.settings_problem));
+        }
+        for feature in &self.features {
+            feature.write(&mut text, self.switch());
+        }
+        if self.features.is_empty() && self.tasks.is_empty() {
+            text.push_str(NONE);
+        }
+        text + &self.tasks_text()
+    }
+
+    /// A note beside a live loop that the settings switch loops off; empty otherwise.
+    fn switch(&self) -> &'static str {
+        if self.enabled { "" } else { ", but switched off by the settings: the agent may stop" }
     }
 
     /// The part about ralph loops.
@@ -49,8 +83,8 @@ impl StatusReport {
         let mut text = String::new();
         for task in &self.tasks {
             let cancel = ["spool stop --session ", task.session()].concat();
-            let state = task.words(self.speckit.switch(), &cancel);
-            let _ = writeln!(text, "\nTask: {}\n  Loop: {state}", printable(&task.about));
+            let state = task.words(self.switch(), &cancel);
+            let _ = writeln!(text, "\nTask: {}\n  Loop: {state}", printable(&task.form.about));
             task.write_now(&mut text, "");
             task.write_course(&mut text, "", "refused promises", &[]);
         }
@@ -59,8 +93,7 @@ impl StatusReport {
 }
 
 /// Live ralph loops and the last three that have ended, newest first.
-fn all_tasks(root: &Path) -> Vec<SessionLoop> {
-    let loops = &Loops::of(root);
+fn all_tasks(root: &Path, loops: &Loops) -> Vec<SessionLoop> {
     let records = loops
         .newest(loops.sessions(), NEWEST)
         .into_iter()
@@ -83,7 +116,7 @@ fn task_loop(root: &Path, loops: &Loops, record: &Record) -> SessionLoop {
     };
     let found = FoundLoop {
         about: &record.about,
-        end: ended.map(|reason| (EndName::of(reason), record.words.clone())),
+        end: ended.map(|reason| EndForm { name: EndName::of(reason), words: record.words.clone() }),
         next: messages::task::after_end(record),
         max_iterations: record.ralph().and_then(|task| task.contract.guardrails.max_iterations),
         armed_at: record.armed_at,

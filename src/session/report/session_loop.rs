@@ -3,17 +3,18 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use serde::Serialize;
-
-use super::armed;
-use super::live::{self, LiveReport, SessionState};
+use super::{armed, live};
 use crate::engine::Ledger;
 use crate::engine::tasks::TaskList;
 use crate::feature::project::printable;
+use crate::forms::loops::{
+    ConvergeForm, EndForm, LoopArmer, LoopCheck, LoopForm, LoopFormState, PauseForm, SessionState,
+    StopForm,
+};
+use crate::forms::plain::{JsonTime, dollars, words};
 use crate::session::life;
 use crate::session::messages::person::{more_than, reviews};
 use crate::store::loops::{LetGo, Loops, Record};
-use crate::store::names::EndName;
 use crate::store::pins::{Pin, PinState};
 use crate::text::{age, counted, grouped};
 use crate::world::WallTime;
@@ -21,49 +22,16 @@ use crate::world::WallTime;
 /// Lines of failed checks' output.
 const OUTPUT: usize = 6;
 
-/// How a loop is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum LoopFormState {
-    /// It is armed, and the first session that stops takes it.
-    Unbound,
-    /// It lives.
-    #[default]
-    Live,
-    /// It lives, the agent may stop, and nothing is counted.
-    Paused,
-    /// It lives, and its session is gone or has been silent for an hour.
-    Orphaned,
-    /// Its runner was killed.
-    Dead,
-    /// It has ended.
-    Ended,
-    /// Its file cannot be read.
-    Unreadable,
-}
-
 #[derive(Clone, Debug)]
 pub struct SessionLoop {
-    /// The feature, or the first words of the task.
-    pub about: String,
-    pub state: LoopFormState,
-    /// The end's name and words; `None` while the loop lives.
-    pub end: Option<(EndName, String)>,
-    /// What a person does after the end; empty while the loop lives.
-    pub next: String,
-    /// The last iteration; `None` for no limit.
-    pub max_iterations: Option<u32>,
-    /// The running check with its number; empty for none.
-    pub checking: String,
+    /// The loop as programs read it.
+    pub form: LoopForm,
     /// A person's arming of the live loop; `None` if no person armed it, or nobody knows.
     pub pin: Option<Pin>,
     /// Lines about who armed the loop, and its terms; empty after its end.
     armed: String,
     /// The session's notes; `None` before a session has taken the loop.
     pub record: Option<Record>,
-    /// `None` after the end.
-    pub live: Option<LiveReport>,
 }
 
 /// A loop before its session is looked at.
@@ -72,8 +40,7 @@ pub struct FoundLoop<'a> {
     pub about: &'a str,
     /// The session's notes.
     pub record: Option<Record>,
-    /// The end's name and words.
-    pub end: Option<(EndName, String)>,
+    pub end: Option<EndForm>,
     /// What a person does after the end.
     pub next: String,
     /// The last iteration.
@@ -89,37 +56,88 @@ pub struct FoundLoop<'a> {
 impl SessionLoop {
     pub fn of(root: &Path, loops: &Loops, found: FoundLoop<'_>) -> Self {
         let FoundLoop { record, end, standing, armed_at, .. } = found;
-        let alive = record.as_ref().filter(|record| record.ledger.is_live());
+        let (known, pin, lives) = (record.as_ref(), standing.pin(), end.is_none());
+        let alive = known.filter(|record| record.ledger.is_live());
         let life = alive.map(|record| life::of(loops, record)).unwrap_or_default();
-        let state = match (&end, &record) {
-            (Some(_), _) => LoopFormState::Ended,
-            (None, None) if !found.is_bound => LoopFormState::Unbound,
-            (None, Some(record)) if life.leaves_behind(record) => LoopFormState::Orphaned,
-            (None, Some(record)) if record.pause().is_some() => LoopFormState::Paused,
-            (None, _) => LoopFormState::Live,
+        let state = match (lives, known) {
+            (false, _) => LoopFormState::Ended,
+            (true, None) if !found.is_bound => LoopFormState::Unbound,
+            (true, Some(record)) if life.leaves_behind(record) => LoopFormState::Orphaned,
+            (true, Some(record)) if record.pause().is_some() => LoopFormState::Paused,
+            (true, _) => LoopFormState::Live,
         };
-        let lines = || armed::lines(root, standing, record.as_ref(), armed_at);
-        let moment = end.is_none().then(|| match &record {
-            Some(record) => LiveReport::of(record, &life, live::at_work(found.tasks))
-                .unless_lost(record, standing),
-            None => LiveReport::unbound(armed_at),
-        });
-        Self {
+        let (session_state, process) = live::session_of(&life);
+        let (waits_for, next) = match known {
+            _ if !lives => (Vec::new(), found.next),
+            Some(record) => (
+                live::waits(record, &life, session_state),
+                live::next_step(record, &life, session_state, standing),
+            ),
+            None => (vec![UNBOUND.to_owned()], BEGIN.to_owned()),
+        };
+        let turn = known.filter(|_| lives).map(live::turn);
+        let in_turn = turn.clone().unwrap_or_default();
+        let ledger = known.map(|record| record.ledger.clone()).unwrap_or_default();
+        let asked = standing.asked(known);
+        let armed_by = pin.map(|pin| &pin.armed_by).or(known.map(|record| &record.armed_by));
+        let hooks_ran = known.map(|record| record.hooks_ran.clone()).unwrap_or_default();
+        let due = pin.map(|pin| pin.hooks.left(&hooks_ran)).unwrap_or_default();
+        let adopted = known.and_then(|record| record.adopted.as_ref());
+        let form = LoopForm {
             about: found.about.to_owned(),
+            task: known.and_then(Record::ralph).map(|assignment| assignment.task.clone()),
             state,
-            next: found.next,
+            session: known.and_then(|record| words(&record.session)),
+            session_state: turn.as_ref().map(|_| session_state),
+            process: process.filter(|_| lives),
+            armed_at: JsonTime::of(known.map_or(armed_at, |record| record.armed_at)),
+            armed_by: armed_by.and_then(LoopArmer::of),
+            pinned: pin.is_some(),
+            last_sign_at: known.and_then(|record| JsonTime::of(record.last_sign())),
+            pause: known.and_then(Record::pause).map(PauseForm::from),
+            iterations: ledger.iterations,
             max_iterations: found.max_iterations,
-            checking: checking(loops, record.as_ref()),
-            armed: if end.is_none() { lines() } else { String::new() },
-            pin: standing.pin().cloned(),
-            live: moment,
+            tokens: known.map(|_| ledger.tokens.saturating_add(in_turn.tokens.get()).into()),
+            tokens_complete: known.is_some(),
+            review_tokens: ledger.review_tokens.into(),
+            review_cost_usd: dollars(ledger.review_cost),
+            review_cost_estimated: ledger.review_cost_estimated,
+            tool_calls: known.map(|_| {
+                let calls = in_turn.tool_calls.unwrap_or_default().get();
+                ledger.tool_calls.saturating_add(calls).into()
+            }),
+            tool_calls_complete: known.is_some()
+                && !ledger.more_calls
+                && turn.as_ref().is_none_or(|turn| turn.tool_calls_complete),
+            commits: ledger.commits.into(),
+            sent_back: ledger.continued,
+            refused_claims: ledger.refused_claims,
+            turn,
+            at_work: words(&live::at_work(found.tasks)).filter(|_| lives && known.is_some()),
+            last_stop: known.and_then(|record| {
+                Some(StopForm { at: JsonTime::of(record.seen_at)?, words: record.last_words() })
+            }),
+            checks: pin.iter().flat_map(|pin| pin.checks.iter().map(LoopCheck::from)).collect(),
+            running_check: alive.and_then(|record| loops.running_check(&record.session)),
+            hooks_due: [due.before, due.after].concat(),
+            converge: pin.and_then(|pin| ConvergeForm::of(&pin.converge, &ledger)),
+            notify: pin.and_then(|pin| words(&pin.notify)),
+            only_tasks: asked.map(|asked| asked.tasks.clone()).filter(|tasks| !tasks.is_empty()),
+            words_for_agent: asked.and_then(|asked| words(&asked.words)),
+            waits_for,
+            next: words(&next),
+            taken_over_from: adopted.map(|adopted| adopted.from.clone()),
+            taken_over_by: known.and_then(|record| words(&record.moved_to)),
             end,
-            record,
-        }
+            ..LoopForm::default()
+        };
+        let lines = || armed::lines(root, standing, known, armed_at);
+        let armed = if lives { lines() } else { String::new() };
+        Self { form, pin: pin.cloned(), armed, record }
     }
 
     pub fn lives(&self) -> bool {
-        self.end.is_none()
+        self.form.end.is_none()
     }
 
     /// Empty before a session has the loop.
@@ -129,8 +147,8 @@ impl SessionLoop {
 
     /// The state in words; `cancel` is the command that ends the loop.
     pub fn words(&self, switch: &str, cancel: &str) -> String {
-        match (self.state, &self.record, &self.end) {
-            (_, _, Some((name, words))) => {
+        match (self.form.state, &self.record, &self.form.end) {
+            (_, _, Some(EndForm { name, words })) => {
                 let words = more_than(name, words);
                 let why = if words.is_empty() { "" } else { ": " };
                 format!("{}{why}{words}", name.in_words())
@@ -140,7 +158,7 @@ impl SessionLoop {
             }
             (LoopFormState::Unbound, ..) => format!("armed{switch}"),
             (LoopFormState::Orphaned, Some(record), _) => {
-                let why = match self.live.as_ref().map(|live| live.session_state) {
+                let why = match self.form.session_state {
                     Some(SessionState::Gone) => "is gone".to_owned(),
                     _ => format!("has been silent for {}", age(record.silent_for())),
                 };
@@ -159,23 +177,23 @@ impl SessionLoop {
 
     /// Writes the agent's current work; `review` is a line about the last review.
     pub fn write_now(&self, text: &mut String, review: &str) {
-        if let Some(live) = &self.live {
-            live.write(text);
+        if self.lives() {
+            live::write(text, &self.form);
         }
         text.push_str(review);
-        if !self.checking.is_empty() {
-            let _ = writeln!(text, "  Checking: {}", printable(&self.checking));
+        if let Some(check) = &self.form.running_check {
+            let _ = writeln!(text, "  Checking: {}", printable(check));
         }
     }
 
     /// Writes the course so far. `awaits` is a line about what the loop waits for, `refused` the name of its refused
     /// words.
     pub fn write_course(&self, text: &mut String, awaits: &str, refused: &str, let_go: &[LetGo]) {
-        let so_far = self.live.as_ref().map(LiveReport::so_far).unwrap_or_default();
+        let so_far = self.form.turn.as_ref().map(live::so_far).unwrap_or_default();
         let ledger = self.record.as_ref().map(|record| &record.ledger);
         // Another loop may have overwritten the record of an ended one.
         if self.lives() || ledger.is_some() {
-            write_iteration(text, ledger, self.max_iterations, &so_far);
+            write_iteration(text, ledger, self.form.max_iterations, &so_far);
         }
         text.push_str(&self.armed);
         text.push_str(awaits);
@@ -185,20 +203,15 @@ impl SessionLoop {
         for session in let_go {
             let _ = writeln!(text, "  Not blocked: {}", let_go_line(session));
         }
-        if let Some(live) = &self.live {
-            live.write_next(text);
-        }
-        if !self.next.is_empty() {
-            let _ = writeln!(text, "  Next: {}", self.next);
+        if let Some(next) = &self.form.next {
+            let _ = writeln!(text, "  Next: {next}");
         }
     }
 }
 
-/// The running check of a live loop; empty for none.
-fn checking(loops: &Loops, record: Option<&Record>) -> String {
-    let live = record.filter(|record| record.ledger.is_live());
-    live.and_then(|record| loops.running_check(&record.session)).unwrap_or_default()
-}
+/// What a loop waits for that no session has yet, and what a person does about it.
+const UNBOUND: &str = "the first session that stops";
+const BEGIN: &str = "start Claude Code in this project, and ask it to work through the tasks";
 
 /// Writes a session's work so far; `refused` is the name of its refused words.
 fn write_session(text: &mut String, record: &Record, refused: &str) {

@@ -7,7 +7,7 @@ use crate::evidence::commits;
 use crate::evidence::contents::{Contents, KeptContents};
 use crate::feature::project::{Feature, Project};
 use crate::judge::{LOOK, TickJudge};
-use crate::session::proof::{Unjudged, list_of, standing};
+use crate::session::proof::{Unjudged, judge_now, list_of};
 use crate::store::loops::Record;
 use crate::store::receipts::{Receipt, Receipts};
 use crate::world;
@@ -26,7 +26,7 @@ pub fn refused(project: &Project, feature: &Feature, record: &Record) -> Vec<Str
 
 /// Keeps the files' contents before a loop's first task, if nobody has: they will show its work.
 pub fn begin_tasks(project: &Project, feature: &Feature) -> io::Result<()> {
-    let judge = standing(project, feature).map_err(|unjudged| match unjudged {
+    let judge = judge_now(project, feature).map_err(|unjudged| match unjudged {
         Unjudged::Nowhere(error) => error,
         Unjudged::Unreadable(why) => io::Error::other(why),
     })?;

@@ -571,6 +571,11 @@ fn deleted_task_of_a_part_holds() {
     assert!(stop.reason().contains("have left tasks.md: T002"), "{}", stop.reason());
     let next = project.call(&["next"]).ok();
     assert!(next.contains("Open tasks have left tasks.md: T002"), "{next}");
+    let status = project.spool(&["status"]).ok();
+    assert!(status.contains("Tasks: 1 of 2 named tasks done\n"), "{status}");
+    assert!(status.contains("tasks.md`, and are still open: T002\n"), "{status}");
+    let list = project.call(&["list"]).ok();
+    assert!(list.contains("have left tasks.md: T002") && list.contains("1 of 2 done"), "{list}");
     // The id means the task that has left, not the one that took the number.
     project.call(&["drop", "T002", "nobody needs it"]).ok();
     project.agent_works();

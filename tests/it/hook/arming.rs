@@ -299,6 +299,10 @@ fn t3_second_session_needs_force() {
     let refused = bench.implement("s2", "");
     assert!(refused.reason().contains("session s1 works on feature `001-login`"), "{refused}");
     assert!(refused.reason().contains("--force"), "{refused}");
+    assert!(bench.spool().arg("pause").finish().status.success());
+    let refused = bench.implement("s2", "");
+    assert!(refused.reason().contains("the loop of session s1 is paused\n"), "{refused}");
+    assert!(bench.spool().arg("resume").finish().status.success());
     bench.stop("s2").run().silent().logged("is driven by session s1");
     assert!(bench.stop("s1").run().reason().contains("Iter 2)"));
     let answer = bench.implement("s2", "--force");

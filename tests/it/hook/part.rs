@@ -258,14 +258,15 @@ fn mistyped_part_is_refused() {
     refused("T002-T050", &["there is no task `T050`"]);
     refused("US9", &["labeled `[US9]`"]);
     refused("phase 7", &["no heading `phase 7`", "`Phase 1: Setup`"]);
-    refused("001-logn", &["there is no folder for feature `001-logn`"]);
+    let all = "there are: 001-login";
+    refused("001-logn", &["there is no folder for feature `001-logn`", "`001-login`?", all]);
     refused("logn", &["there is no feature", "`logn`"]);
     refused("002-other T002", &["there is no folder for feature `002-other`"]);
     refused("T002 --max-iteration 3", &["did you mean `--max-iterations`?", "Usage:"]);
     refused("T002 \u{2014}max-iterations 3", &["did you mean `--max-iterations`?"]);
     refused("only T002 please", &["`T002` may be a part of the work", " -- "]);
     refused("T001", &["nothing is open: all 1 tasks that you named are ticked (T001)"]);
-    refused("quickly", &["no feature and no task `quickly`"]);
+    refused("quickly", &["no feature and no task `quickly`", all]);
     refused(&"a word ".repeat(400), &["2000 are the most"]);
 }
 

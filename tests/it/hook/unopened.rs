@@ -2,6 +2,8 @@
 
 use crate::hook::support::{Bench, HOOK};
 use std::fs;
+#[cfg(unix)]
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 /// The names of all files of the project but locks, which may come and go.
@@ -64,6 +66,27 @@ fn l4_unopened_pin_refuses_a_cancel() {
     assert_eq!((names(&bench), fs::read(&pin).unwrap()), (before, bytes));
     let cancel = bench.command("s1", "speckit:cancel", "").start_without_rights(&[]).finish();
     assert!(cancel.reason().contains("Loop cancelled"), "{cancel}");
+}
+
+#[cfg(unix)]
+#[test]
+fn cancel_moves_a_useless_pin_aside() {
+    for is_link in [true, false] {
+        let bench = Bench::ready();
+        bench.implement("s1", "").context();
+        let pin = bench.pin_path("feature-001-login").unwrap();
+        if is_link {
+            let elsewhere = pin.with_file_name("elsewhere.json");
+            fs::rename(&pin, &elsewhere).unwrap();
+            std::os::unix::fs::symlink(&elsewhere, &pin).unwrap();
+        } else {
+            fs::set_permissions(&pin, fs::Permissions::from_mode(0o666)).unwrap();
+        }
+        let cancel = bench.cancel("s1", "");
+        assert!(cancel.reason().contains("Loop cancelled"), "link: {is_link}\n{cancel}");
+        assert!(!pin.is_symlink(), "link: {is_link}");
+        bench.stop("s1").run().silent();
+    }
 }
 
 #[cfg(unix)]

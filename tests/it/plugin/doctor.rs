@@ -257,28 +257,6 @@ fn other_loop_plugin_warns() {
 }
 
 #[test]
-fn other_stop_hooks_are_named() {
-    let mut patient = Patient::healthy();
-    patient.scratch.write(
-        "project/.claude/settings.json",
-        r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":".specify/on-stop.sh\u001b[2J"}]}]}}"#,
-    );
-    patient.scratch.write(
-        "beside/hooks/hooks.json",
-        r#"{"hooks":{"Stop":[{"hooks":[{"type":"prompt","prompt":"done?"}]}]}}"#,
-    );
-    patient.scratch.write("quiet/hooks/hooks.json", r#"{"hooks":{"PreToolUse":[]}}"#);
-    for name in ["beside", "quiet"] {
-        let folder = patient.scratch.top().join(name);
-        let id = format!("{name}@market");
-        patient.plugins.push(serde_json::json!({"id": id, "enabled": true, "installPath": folder}));
-    }
-    patient.expect("stop-hooks", "ok", &[".specify/on-stop.sh�[2J", "`beside@market`"]);
-    let (_, report) = patient.examine();
-    assert!(!report.to_string().contains("quiet@market"), "{report:#}");
-}
-
-#[test]
 fn lower_block_cap_warns() {
     for (cap, status) in
         [("2", "warn"), ("3", "warn"), ("4", "ok"), ("0", "ok"), ("-1", "ok"), ("many", "warn")]

@@ -129,6 +129,11 @@ fn pause_of_gone_session_ends_first() {
         status.ends_with("\n  Next: spool resume --session s1, then claude --resume s1\n"),
         "{status}"
     );
+    let refused = bench.command("s2", "speckit:ralph-loop", "--adopt s1").run();
+    let words = "the loop of session s1 is paused\ncontinue it with `spool resume --session s1`";
+    assert!(refused.reason().contains(words), "{refused}");
+    let taken = bench.command("s2", "speckit:ralph-loop", "--adopt s1 --force").run();
+    assert!(taken.message().contains("taken over from session s1"), "{taken}");
 }
 
 #[test]

@@ -73,6 +73,24 @@ fn agent_says_a_person_is_needed() {
 }
 
 #[test]
+fn stop_in_a_terminal_is_told() {
+    for is_task in [true, false] {
+        let bench = if is_task { armed("\"Make it\"") } else { Bench::ready() };
+        if !is_task {
+            bench.implement("s1", "").context();
+        }
+        bench.stop("s1").run().reason();
+        printed(&spool(&bench, None, &["stop"]));
+        let stop = bench.stop("s1").run();
+        assert!(stop.told().contains("ended (cancelled): "), "{stop}");
+        bench.stop("s1").run().silent();
+    }
+    let bench = armed("\"Make it\"");
+    printed(&spool(&bench, Some("s1"), &["stop"]));
+    bench.stop("s1").run().silent();
+}
+
+#[test]
 fn block_ends_a_features_loop_too() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
@@ -112,6 +130,7 @@ fn cancel_takes_own_or_only_loop() {
         said.starts_with("Ralph-speckit: ended (cancelled): Make it · 0 tool calls · 0 iterations"),
         "{said}"
     );
+    assert!(works_and_says(&bench, "no").told().contains("ended (cancelled): Make it"));
     works_and_says(&bench, "no").silent();
     ralph(&bench, "s1", "\"Make it\"").context();
     ralph(&bench, "s2", "\"Make that\"").context();

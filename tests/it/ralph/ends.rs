@@ -63,7 +63,12 @@ fn cancel_during_checks_ends() {
         assert!(!bench.record("s1").ledger.is_live(), "it is over while the check still runs");
         bench.write("../go", "");
         // The checks pass, and that makes it neither completed nor live.
-        stop.finish().silent();
+        let stop = stop.finish();
+        if cancelled_by_spool {
+            assert!(stop.told().contains("ended (cancelled): Make it"), "{stop}");
+        } else {
+            stop.silent();
+        }
         works_and_says(&bench, "again").silent();
         assert_eq!(bench.verdicts("s1"), ["end cancelled"]);
     }
