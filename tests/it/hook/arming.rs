@@ -364,19 +364,6 @@ fn asking_for_the_status_changes_nothing() {
 // After a cancel.
 
 #[test]
-fn late_stop_revives_no_cancelled_loop() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
-    bench.stop("s1").run().reason();
-    bench.cancel("s1", "").reason();
-    for session in ["s1", "s2"] {
-        bench.stop(session).held().run().silent();
-        bench.stop(session).run().silent();
-    }
-    assert!(!bench.state_path().exists());
-}
-
-#[test]
 fn rewritten_state_revives_no_loop() {
     for armed in [true, false] {
         let bench = if armed { Bench::ready() } else { Bench::in_execution() };
@@ -413,15 +400,6 @@ fn running_stops_undo_no_cancel() {
 }
 
 #[test]
-fn ended_loop_releases_its_feature() {
-    let bench = Bench::in_execution().tasks(ALL_DONE);
-    bench.stop("s1").run().silent();
-    let pin = bench.loops().pin(FEATURE).unwrap().unwrap();
-    assert_eq!(pin.ended.unwrap().reason.name(), "completed");
-    bench.stop("s2").run().silent().logged("The loop of feature 001-login has ended (completed)");
-}
-
-#[test]
 fn an_end_that_only_the_record_has_is_an_end() {
     let bench = Bench::in_execution();
     bench.set_state("maxGlobalIterations", 1);
@@ -444,18 +422,6 @@ fn broken_off_cancel_has_cancelled() {
     fs::write(&path, pin.to_string()).unwrap();
     bench.stop("s1").run().silent().logged("The loop of feature 001-login has ended (cancelled)");
     assert_eq!(bench.verdicts("s1"), ["end cancelled"]);
-}
-
-#[test]
-fn removed_state_file_ends_aloud() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
-    bench.stop("s1").run().reason();
-    fs::remove_file(bench.state_path()).unwrap();
-    let stop = bench.stop("s1").run();
-    assert!(stop.told().contains("its state file is gone · 1 of 3 tasks · 1 iteration"));
-    bench.stop("s1").run().silent();
-    assert_eq!(bench.verdicts("s1"), ["continue", "end cancelled"]);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! spec-kit's converge command as the last gate before the review: asked for when all else says done, at most twice.
 
+use crate::hook::extensions::runs;
 use crate::hook::support::{ALL_DONE, Bench, THREE_TASKS};
 use crate::support::scratch::Said;
-use serde_json::json;
 use std::fs;
 
 const SKILL: &str = ".claude/skills/speckit-converge/SKILL.md";
@@ -24,14 +24,6 @@ fn armed() -> Bench {
     );
     assert!(answer.context().contains("run spec-kit's /speckit-converge"), "{answer}");
     bench
-}
-
-/// The agent has run a command with the Skill tool, as Claude Code 2.1.143 and 2.1.332 write it.
-fn runs(bench: &Bench, command: &str) {
-    let answer = json!({"type": "user", "isSidechain": false, "message": {"role": "user", "content":
-        [{"type": "tool_result", "tool_use_id": "toolu_1", "content": format!("Launching skill: {command}")}]},
-        "toolUseResult": {"success": true, "commandName": command}});
-    bench.transcript("s1").tool("Skill").raw(answer.to_string());
 }
 
 /// Whether the next stop asks for the command.

@@ -31,7 +31,7 @@ fn armed(file: &str) -> Bench {
 }
 
 /// The agent has run a command with the Skill tool, as Claude Code 2.1.143 and 2.1.332 write it.
-fn runs(bench: &Bench, command: &str) {
+pub fn runs(bench: &Bench, command: &str) {
     let answer = json!({"type": "user", "isSidechain": false, "message": {"role": "user", "content":
         [{"type": "tool_result", "tool_use_id": "toolu_1", "content": format!("Launching skill: {command}")}]},
         "toolUseResult": {"success": true, "commandName": command}});

@@ -192,21 +192,6 @@ fn future_files_are_read_alike() {
 }
 
 #[test]
-fn half_written_list_is_not_done() {
-    let bench = Bench::in_execution();
-    bench.stop("s1").run().reason();
-    // As far as it is written, everything is ticked.
-    fs::write(bench.feature_path("tasks.md"), "# Tasks\n\n- [x] T001 Create it\n").unwrap();
-    date(&bench.feature_path("tasks.md"), 3_600);
-    let hook = bench.stop("s1").held().with_stopped_clocks().start();
-    // The hook sees the half meanwhile, unless the machine is very busy.
-    world::pause(LATE);
-    fs::write(bench.feature_path("tasks.md"), THREE_TASKS).unwrap();
-    hook.let_the_clocks_run();
-    hook.finish().reason();
-}
-
-#[test]
 fn a_huge_event_is_answered() {
     let bench = Bench::in_execution();
     bench.stop("s1").saying(&"word ".repeat(1_000_000)).run().reason();

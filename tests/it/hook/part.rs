@@ -515,12 +515,6 @@ fn emptied_list_is_not_done() {
 }
 
 #[test]
-fn partless_loop_covers_the_list() {
-    let bench = ready().state(&executing(1, 5));
-    assert!(bench.stop("s1").run().reason().contains("T005"));
-}
-
-#[test]
 fn status_of_a_name_shows_one() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();

@@ -180,16 +180,6 @@ fn death_before_moving_moves_nothing() {
 }
 
 #[test]
-fn death_after_moving_has_moved() {
-    let bench = left_behind("\"Make it\"");
-    adopt(&bench, "s2", "").context();
-    assert_eq!(live(&bench), ["s2"]);
-    assert!(!works_and_says(&bench, "late").is_block());
-    assert!(stops(&bench, "s2", "no").reason().contains("iteration 2"));
-    assert_eq!(bench.record("s2").adopted.unwrap().from, "s1");
-}
-
-#[test]
 fn new_loop_leaves_moved_one() {
     let bench = left_behind("\"Make it\"");
     adopt(&bench, "s2", "").context();

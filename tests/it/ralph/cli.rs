@@ -73,14 +73,6 @@ fn agent_says_a_person_is_needed() {
 }
 
 #[test]
-fn block_ends_a_features_loop_too() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
-    printed(&spool(&bench, Some("s1"), &["block", "Give me a password"]));
-    assert!(bench.stop("s1").run().told().contains("(blocked)"));
-}
-
-#[test]
 fn unheld_session_tells_person() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();

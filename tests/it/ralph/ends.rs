@@ -290,30 +290,6 @@ fn two_kinds_take_turns() {
 }
 
 #[test]
-fn background_agents_are_awaited_uncounted() {
-    let bench = armed("\"Make it\"");
-    let agent =
-        json!([{"id": "a1", "type": "subagent", "status": "running", "description": "build"}]);
-    bench.transcript("s1").tool("Task");
-    for _ in 0..5 {
-        let stop = bench.stop("s1").with("background_tasks", agent.clone()).run();
-        stop.silent().logged("Waiting: background subagent build");
-    }
-    assert_eq!(bench.record("s1").ledger.iterations, 0);
-    // What was called before the wait counts after it.
-    change(&bench);
-    bench.stop("s1").saying(PROMISE).run().told();
-}
-
-#[test]
-fn background_shell_is_not_awaited() {
-    let bench = armed("\"Make it\"");
-    let shell =
-        json!([{"id": "b1", "type": "shell", "status": "running", "command": "npm run dev"}]);
-    bench.stop("s1").with("background_tasks", shell).run().reason();
-}
-
-#[test]
 fn talking_agent_precedes_client_cap() {
     let bench = armed("\"Make it\"");
     for _ in 0..2 {
