@@ -33,17 +33,6 @@ fn failing_command_keeps_box_open() {
 }
 
 #[test]
-fn a_missing_program_proves_nothing() {
-    let project = Project::armed(&list("no-such-linter --all"));
-    let said = project.task(&["done", "1.1"]).refused();
-    assert!(
-        said.contains("`no-such-linter --all` failed: exit code 127: no such program"),
-        "{said}"
-    );
-    assert_eq!(boxes(&project.tasks()), [false, false]);
-}
-
-#[test]
 fn overdue_command_ends_with_grandchildren() {
     let project = Project::armed(&list("sh -c 'exec 3>alive; echo begun; sleep 600' & wait"));
     let made = project.command("mkfifo").arg("alive").finish().status;
@@ -103,14 +92,6 @@ fn other_text_reaches_no_shell() {
     project.task(&["done", "1.2"]).ok();
     let made = |name: &&str| project.root.join(name).exists();
     assert!(!["a", "b", "c", "d", "e", "f", "g", "h"].iter().any(made));
-}
-
-#[test]
-fn output_flood_is_cut() {
-    let project = Project::armed(&list("seq 1 200000; exit 9"));
-    let said = project.task(&["done", "1.1"]).refused();
-    assert!(said.len() < 2_000, "{} bytes", said.len());
-    assert!(said.contains("exit code 9") && said.contains("\n200000\n"), "{said}");
 }
 
 #[test]

@@ -193,20 +193,6 @@ fn earlier_commit_is_not_counted() {
     built.review("").with_code(0).says("changes since the loop was armed\n");
     let prompt = built.prompt(1);
     assert!(prompt.contains("+fn out() {}\n") && !prompt.contains("+fn before"), "{prompt}");
-}
-
-#[test]
-fn reader_gets_changes_since_arming() {
-    let built = Built::new();
-    built.write("specs/001-login/tasks.md", "- [ ] T001 Build the login\n");
-    built.commit("a task is open");
-    built.spool("start 001-login").run().with_code(0);
-    built.write("src/out.rs", "fn out() {}\n");
-    built.commit("the work of the session");
-    built.reader(&[US1_1, FR_001, FR_002]);
-    built.review("").with_code(0).says("changes since the loop was armed\n");
-    let prompt = built.prompt(1);
-    assert!(prompt.contains("+++ b/src/out.rs\n") && prompt.contains("+fn out() {}\n"), "{prompt}");
     assert!(!prompt.contains("a check: "), "{prompt}");
 }
 

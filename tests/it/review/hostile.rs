@@ -14,8 +14,6 @@ use crate::support::witness::Witness;
 
 /// The most memory that a review or its supervisor may take, in KiB.
 const MOST: u64 = 64 << 10;
-/// The settings of a person who waits for nobody.
-const SETTINGS: &str = "../home/.config/ralph-speckit/ralph.toml";
 /// Prints the hostile words wherever a program can print.
 const SAYS_ALL: &str = "tee /dev/stderr < \"$DESK/words\"";
 
@@ -23,7 +21,7 @@ const SAYS_ALL: &str = "tee /dev/stderr < \"$DESK/words\"";
 fn built() -> Built {
     let built = Built::new();
     built.write("../desk/words", format!("{}\n", hostile::text()));
-    built.write(SETTINGS, "grace = \"300ms\"\n");
+    built.waits_for_nobody();
     built
 }
 
@@ -158,7 +156,7 @@ fn witness_of(ran: &Ran, witness: &Witness, code: i32) {
 /// Three readings of a `claude`: the hostile words and processes that do not leave; the same words as reasons; a pass.
 fn three_readings(built: &Built, work: &str, witness: &Witness) {
     let words = Built::answer_of_claude(&[US1_1, FR_001, &not_met("FR-002")]);
-    let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+    let met = Built::met();
     let (stays, said) = (witness.stubborn(), hostile::in_json());
     let read = format!(
         "case $(wc -l < \"$DESK/reviews\") in

@@ -28,7 +28,7 @@ fn loop_of(built: &Built, work: &str, flags: &str) -> Ran {
     built.write(LIST, "- [ ] T001 Write src/more.rs\n");
     built.commit("open tasks");
     let read = "printf '%s' \"$*\" > \"$DESK/asked\"\n";
-    let read = format!("{read}{}", Built::answer_of_claude(&[US1_1, FR_001, FR_002]));
+    let read = format!("{read}{}", Built::met());
     let work = format!(
         "echo more >> src/more.rs\n{{ {work}\n}} >/dev/null 2>&1\nsed -i 's/\\[ \\]/[x]/' {LIST}\nresult worked"
     );

@@ -129,30 +129,20 @@ fn t1_a_promise_without_proof() {
 }
 
 #[test]
-fn vanished_tasks_are_named_at_end() {
-    let bench = Bench::with_tasks(TASKS);
-    bench.agent(&format!(
-        "printf -- '- [x] T001 Begin it\\n' > {}\necho 1 > made.txt",
-        in_change("tasks.md")
-    ));
-    let ran = bench.ralph("").run().with_code(6);
-    ran.says("1 task was open at the start, and not in the list any more: T002");
-}
-
-#[test]
 fn l6_strict_cut_list_has_exit_code() {
-    let bench = Bench::with_tasks(TASKS);
-    let cut = format!(
-        "printf -- '- [x] T001 Begin it\\n' > {}\necho 1 > made.txt",
-        in_change("tasks.md")
-    );
-    bench.agent(&cut);
-    let words = "1 task was open at the start, and not in the list any more: T002";
-    bench.ralph("--strict").run().with_code(6).says(words);
-    let state = bench.state();
-    assert_eq!((&state["reason"], &state["exit_code"]), (&"blocked".into(), &6.into()));
-    let journal = bench.read(&in_state("journal.jsonl"));
-    assert!(journal.lines().last().unwrap().contains(words), "{journal}");
+    for arguments in ["", "--strict"] {
+        let bench = Bench::with_tasks(TASKS);
+        bench.agent(&format!(
+            "printf -- '- [x] T001 Begin it\\n' > {}\necho 1 > made.txt",
+            in_change("tasks.md")
+        ));
+        let words = "1 task was open at the start, and not in the list any more: T002";
+        bench.ralph(arguments).run().with_code(6).says(words);
+        let state = bench.state();
+        assert_eq!((&state["reason"], &state["exit_code"]), (&"blocked".into(), &6.into()));
+        let journal = bench.read(&in_state("journal.jsonl"));
+        assert!(journal.lines().last().unwrap().contains(words), "{journal}");
+    }
 }
 
 /// Its boxes count, but for two.

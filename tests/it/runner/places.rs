@@ -58,7 +58,7 @@ fn relative_path_folders_start_no_review() {
     for folder in [".", ""] {
         let built = Built::new();
         trap(&built, ".", &NAMES);
-        built.claude(&Built::answer_of_claude(&[US1_1, FR_001, FR_002]));
+        built.claude(&Built::met());
         built.commit("programs");
         built.spool("review").env("PATH", &path_with(&built, folder)).run().with_code(0);
         assert_eq!(trapped(&built), "", "PATH begins with `{folder}`");
@@ -93,7 +93,7 @@ fn s13_project_folders_are_not_searched() {
 #[test]
 fn s13_project_readers_are_not_found() {
     let built = Built::new();
-    built.claude(&Built::answer_of_claude(&[US1_1, FR_001, FR_002]));
+    built.claude(&Built::met());
     trap(&built, "node_modules/.bin", &["claude", "git"]);
     let folder = built.root.join("node_modules/.bin");
     let path = path_with(&built, folder.to_str().unwrap());
