@@ -95,6 +95,7 @@ fn usage_limit_has_its_own_code() {
 fn overdue_reader_ends_with_its_children() {
     let built = Built::new();
     let witness = Bench::witness();
+    built.waits_for_nobody();
     built.script(&witness.stubborn());
     let ran = built.review("--timeout 1s").with_code(7);
     witness.is_over();
@@ -105,6 +106,7 @@ fn overdue_reader_ends_with_its_children() {
 fn ctrl_c_ends_reader_and_children() {
     let built = Built::new();
     let witness = Bench::witness();
+    built.waits_for_nobody();
     built.script(&witness.stubborn());
     let call = built.spool("review --may-write").arg("--harness-command").arg("agent");
     let running = call.start();
@@ -119,7 +121,7 @@ fn ctrl_c_ends_reader_and_children() {
 #[test]
 fn claude_only_reads_and_counts_tokens() {
     let built = Built::new();
-    built.claude(&Built::answer_of_claude(&[US1_1, FR_001, FR_002]));
+    built.claude(&Built::met());
     let ran = built.spool("review").run().with_code(0);
     ran.says("claude-sonnet-4-5, ").says(&format!("{TOKENS} tokens"));
     let arguments = built.arguments(1).join(" ");

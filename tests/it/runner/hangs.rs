@@ -167,7 +167,7 @@ fn h2_hanging_git_hears_signals() {
 fn ended_while_git_waits(how: &str, flags: &str, ending: &str) {
     let bench = Bench::new();
     agent_that_makes_git_wait(&bench, how);
-    let mut running = bench.ralph(flags).start();
+    let mut running = bench.ralph(flags).env("RALPH_TEST_GIT", "2000").start();
     running.wait_for("there");
     if ending == "TERM" {
         running.signal(Signal::TERM);
