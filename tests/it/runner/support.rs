@@ -81,9 +81,10 @@ impl Bench {
 
     /// The same with a task list in the change's folder.
     pub fn with_tasks(list: &str) -> Self {
-        let bench = Self::new();
+        let bench = Self::folder();
         bench.tasks(list);
-        bench.commit("the tasks");
+        bench.init();
+        bench.commit("the beginning");
         bench
     }
 
@@ -203,7 +204,11 @@ impl Bench {
     /// The receipts of a change.
     pub fn receipts(&self, change: &str) -> Vec<Value> {
         let text = self.kept_for(change, "jsonl").unwrap_or_default();
-        String::from_utf8(text).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        String::from_utf8(text)
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 
     /// These fields of each receipt of a change.
