@@ -1,5 +1,6 @@
 //! What an answer comes to.
 
+use crate::support::has::Has;
 use serde_json::json;
 
 use crate::review::support::{Built, FEATURE, FR_001, FR_002, US1_1};
@@ -72,16 +73,6 @@ fn high_finding_is_no_pass() {
     built.reader(&[US1_1, FR_001, FR_002, low, high]);
     let ran = built.review("").with_code(3);
     ran.says("  high: the password is logged\n    src/login.rs:2 log(\n  low: a long name\n");
-}
-
-#[test]
-fn unparsable_answer_is_no_pass() {
-    let built = Built::new();
-    built.script("echo 'All requirements are met. Well done!'");
-    let ran = built.review("").with_code(4);
-    ran.says("no pass: the answer cannot be used\n");
-    ran.says("  it has no line with `REVIEW` and the code of this review\n");
-    assert_eq!(built.last()["requirements"], json!([]));
 }
 
 #[test]
@@ -220,10 +211,7 @@ fn hidden_changes_reach_the_reader() {
     let title = "files that have changed in a way that the patch does not show, as they are now";
     let (_, part) = prompt.split_once(title).unwrap();
     let part = part.split(">>>").next().unwrap();
-    assert!(
-        part.contains("+fn back_door() {}") && part.contains("+fn marked_and_changed"),
-        "{part}"
-    );
+    part.has("+fn back_door() {}").has("+fn marked_and_changed");
     assert!(!part.contains("same.rs") && !part.contains("logo.png"), "{part}");
     let plain = Built::new();
     plain.reader(&[US1_1, FR_001, FR_002]);

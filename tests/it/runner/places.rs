@@ -54,27 +54,6 @@ fn relative_path_folders_start_no_loop() {
 }
 
 #[test]
-fn relative_path_folders_start_no_review() {
-    for folder in [".", ""] {
-        let built = Built::new();
-        trap(&built, ".", &NAMES);
-        built.claude(&Built::met());
-        built.commit("programs");
-        built.spool("review").env("PATH", &path_with(&built, folder)).run().with_code(0);
-        assert_eq!(trapped(&built), "", "PATH begins with `{folder}`");
-    }
-}
-
-#[test]
-fn project_programs_count_no_tokens() {
-    let bench = at_work();
-    trap(&bench, "bin", &["wt-usage"]);
-    let folder = bench.root.join("bin");
-    bench.ralph("").env("PATH", &path_with(&bench, folder.to_str().unwrap())).run().with_code(0);
-    assert_eq!(trapped(&bench), "");
-}
-
-#[test]
 fn s13_project_folders_are_not_searched() {
     for through_a_link in [false, true] {
         let bench = at_work();
