@@ -1,5 +1,6 @@
 //! Agents that go their own way: boxes ticked by hand, tasks taken out or reworded.
 
+use crate::support::has::Has;
 use serde_json::{Value, json};
 
 use super::support::{FOUR, Project, SESSION, SPOOL, Said};
@@ -25,15 +26,8 @@ fn removed_tasks_are_named_once() {
     project.edit_tasks("T004 [VERIFY] Try it", "T004 [VERIFY] Look at it");
     let first = project.stop("I tidied up.");
     let reason = first.reason();
-    assert!(
-        reason.contains("Open tasks have left tasks.md: T003. They are still open. Put them back"),
-        "{reason}"
-    );
-    assert!(
-        reason
-            .contains("Open tasks were reworded in tasks.md: T004. Do what they asked for first."),
-        "{reason}"
-    );
+    reason.has("Open tasks have left tasks.md: T003. They are still open. Put them back");
+    reason.has("Open tasks were reworded in tasks.md: T004. Do what they asked for first.");
     project.agent_works();
     let second = project.stop("Anything else?");
     assert!(

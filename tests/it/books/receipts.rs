@@ -190,8 +190,7 @@ fn unproved_task_is_not_ticked() {
     let said = project.call(&["done", "T001"]).refused();
     assert!(said.starts_with("T001 is not ticked: nothing in the project has changed"), "{said}");
     project.write("src/other.rs", "fn other() {}");
-    let said = project.call(&["done", "T002", "--json"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
+    let said = project.call(&["done", "T002", "--json"]).with_code(1);
     let open = answer(&said.out);
     let wanted = json!({"reason": "named_files_unchanged", "files": ["src/b.rs"]});
     assert_eq!(

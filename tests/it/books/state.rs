@@ -1,5 +1,6 @@
 //! The state file: what others wrote into it, older forms, broken ones, and its schema.
 
+use crate::support::has::Has;
 use std::fs;
 
 use serde_json::json;
@@ -93,10 +94,7 @@ fn unreadable_list_names_way_out() {
     fs::remove_file(project.tasks_path()).unwrap();
     for call in [&["next"][..], &["done", "T002"], &["list"], &["fail", "T002", "x"]] {
         let said = project.task(call).refused();
-        assert!(
-            said.contains("tasks.md` cannot be read: it does not exist\nmake the task list first"),
-            "{said}"
-        );
+        said.has("tasks.md` cannot be read: it does not exist\nmake the task list first");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, executing, numbered_tasks};
+use crate::support::has::Has;
 use crate::support::limited::Limited;
 use crate::support::scratch::Said;
 use crate::support::system::symlink;
@@ -28,9 +29,7 @@ fn command_arms_with_one_line() {
     let bench = Bench::ready();
     let answer = bench.implement("s1", "");
     let context = answer.context();
-    for words in ["feature 001-login", "2 of 3 tasks open", "next T002", "100 iterations"] {
-        assert!(context.contains(words), "`{words}` not in: {context}");
-    }
+    context.has_all(&["feature 001-login", "2 of 3 tasks open", "next T002", "100 iterations"]);
     assert!(context.contains(&bench.state_path().display().to_string()), "{context}");
     answer.logged("Armed feature 001-login for session s1");
     let state = bench.read_state();
@@ -191,11 +190,11 @@ fn s3_misnamed_settings_are_named() {
         let path = format!(".claude/{name}");
         let bench = Bench::ready().file(&path, "---\nchecks: [npm test]\n---\n");
         let answer = refused(&bench, "");
-        for words in
-            [&path, "is not the settings file", "did you mean `.claude/ralph-speckit.local.md`?"]
-        {
-            assert!(answer.reason().contains(words), "{answer}");
-        }
+        answer.reason().has_all(&[
+            &path,
+            "is not the settings file",
+            "did you mean `.claude/ralph-speckit.local.md`?",
+        ]);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where other loops break: each trap has a test that fails on the naive behaviour.
 
-use crate::hook::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, executing, numbered_tasks};
+use crate::hook::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, executing};
 use serde_json::{Value, json};
 use std::fs;
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::review::support::{Built, FR_001, FR_002, US1_1};
+use crate::review::support::{Built, FR_001, US1_1};
 
 const LIST: &str = "specs/001-login/tasks.md";
 const SPEC: &str = "specs/001-login/spec.md";

@@ -1,5 +1,6 @@
 //! What the reader is given: every change by name, no secrets, and a word on all that is missing, which reaches the end of a loop.
 
+use crate::support::has::Has;
 use std::fs;
 
 use serde_json::json;
@@ -47,11 +48,12 @@ fn v3_long_patch_files_are_named() {
     built.write("tool/new.rs", line.repeat(1_000));
     let (ran, prompt) = reviewed(&built);
     let names = part(&prompt, "every file that has changed");
-    for name in
-        ["Cargo.lock (not all", "src/big.rs (not all", "src/zed.rs\n", "tool/new.rs (not all"]
-    {
-        assert!(names.contains(name), "{name}: {names}");
-    }
+    names.has_all(&[
+        "Cargo.lock (not all",
+        "src/big.rs (not all",
+        "src/zed.rs\n",
+        "tool/new.rs (not all",
+    ]);
     let patch = part(&prompt, "the changes since `HEAD`");
     // What a person writes comes before what programs write.
     assert!(patch.starts_with("diff --git a/src/zed.rs") && !patch.contains("b/Cargo.lock"));

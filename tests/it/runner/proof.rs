@@ -295,7 +295,10 @@ fn earlier_hand_ticks_lend_no_work() {
     agent_in(&bench, "", &["echo 1 > a.txt; tick T001", "done_ T002"]);
     ralph(&bench, "", "--max-iterations 2").run().with_code(3);
     assert!(bench.desk("said-2").contains("T002 is not ticked"), "{}", bench.desk("said-2"));
-    assert_eq!(bench.receipts_in(FEATURE, SHORT), [json!(["T001", "iteration", "files", ["a.txt"]])]);
+    assert_eq!(
+        bench.receipts_in(FEATURE, SHORT),
+        [json!(["T001", "iteration", "files", ["a.txt"]])]
+    );
 }
 
 #[test]
@@ -444,7 +447,8 @@ fn earlier_link_lends_no_target() {
          2) echo 'fn other() {{}}' > other.rs; sed -i 's/\\[ \\]/[x]/' {list};;\nesac"
     ));
     bench.ralph("--max-iterations 3").run().with_code(0);
-    let doubted = bench.receipts(CHANGE).into_iter().find(|receipt| receipt["task"] == "1.2").unwrap();
+    let doubted =
+        bench.receipts(CHANGE).into_iter().find(|receipt| receipt["task"] == "1.2").unwrap();
     assert_eq!(doubted["proof"], "tick");
     assert_eq!(doubted["doubt"], "link.rs has changed only for another task");
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use rustix::process::Signal;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::runner::left::tick;
 use crate::runner::ran::Ran;

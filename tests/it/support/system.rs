@@ -26,6 +26,8 @@ pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> std::io::Res
 pub fn is_alive(id: i32) -> bool {
     match std::fs::read_to_string(format!("/proc/{id}/stat")) {
         Ok(stat) => !stat.rsplit(')').next().unwrap().trim_start().starts_with(['Z', 'X']),
-        Err(_) => rustix::process::test_kill_process(rustix::process::Pid::from_raw(id).unwrap()).is_ok(),
+        Err(_) => {
+            rustix::process::test_kill_process(rustix::process::Pid::from_raw(id).unwrap()).is_ok()
+        }
     }
 }
