@@ -1,5 +1,6 @@
 //! `spool demo`: the first thing a person sees, with the programs as they are built.
 
+use crate::support::has::Has;
 use crate::support::limited::Limited;
 use crate::support::terminal::{CTRL_C, Terminal};
 use ralph_speckit::engine::tasks::TaskList;
@@ -48,15 +49,13 @@ fn demo_refuses_early_finish_then_ends() {
     assert!(!printed.contains('\u{1b}'), "colours belong on a terminal: {printed:?}");
     let words: Vec<&str> = printed.split_whitespace().collect();
     let in_one_line = words.join(" ");
-    for words in [
+    in_one_line.has_all(&[
         "❯ /speckit:implement",
         "● All done! ALL_TASKS_COMPLETE ⎿ Stop says: Ralph-speckit",
         "claimed done, but 3 of 7 are open",
         "all tests passed",
         "7 of 7 tasks, 4 iterations, 1 early finish refused; the loop ended: completed",
-    ] {
-        assert!(in_one_line.contains(words), "{words:?} is missing in:\n{printed}");
-    }
+    ]);
     let real = real_path(&scratch.path().join("demo")).expect("the demo's folder");
     assert!(printed.contains(&format!("the files:    {}", real.display())), "{printed}");
     let list = fs::read(real.join("specs/001-todo-list/tasks.md")).expect("a list");
@@ -155,10 +154,7 @@ fn filled_folder_is_refused_untouched() {
     let output = played(scratch.path());
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let errors = String::from_utf8(output.stderr).expect("text");
-    assert!(
-        errors.contains("is not an empty folder\nname one that is missing or empty"),
-        "{errors}"
-    );
+    errors.has("is not an empty folder\nname one that is missing or empty");
     let left: Vec<_> = fs::read_dir(&folder).expect("the folder").flatten().collect();
     assert_eq!(left.len(), 1, "{left:?}");
     assert_eq!(fs::read_to_string(folder.join("mine.txt")).expect("a file"), "mine\n");

@@ -332,25 +332,26 @@ fn poisoned(line: &str) -> Vec<String> {
     line.split(' ').map(|word| word.replace('P', POISON)).collect()
 }
 
-fn run_all(project: &Project, lines: &[Vec<String>], faults: &mut Vec<String>) {
-    for session in [Some(SESSION), None] {
-        for arguments in lines {
-            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-            project.spool(session, &arguments, faults);
+/// Calls each line inside of a session and by a person; in a sample, the passes take turns.
+fn run_all(project: &Project, lines: &[Vec<String>], pass: usize, faults: &mut Vec<String>) {
+    for (place, arguments) in lines.iter().enumerate() {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let sessions = [Some(SESSION), None];
+        for session in few_or_all(&sessions[(place + pass) % 2..][..1], &sessions[..]) {
+            project.spool(*session, &arguments, faults);
         }
     }
 }
 
-fn ask_all(project: &Project, faults: &mut Vec<String>) {
-    for command in ["implement", "status", "ralph-loop", "ulw-loop", "cancel-ralph", "cancel"] {
-        for arguments in
-            ["", "P", "--max-iterations P", "\"P\" --check 'false P'", "--adopt P", "--P"]
-        {
-            let arguments = arguments.replace('P', POISON);
-            let command = format!("speckit:{command}");
-            project.hook(&project.typed("s2", &command, &arguments), faults);
-            project.hook(&project.event("Stop", "s2"), faults);
-        }
+/// Types every `step`th command with arguments from this one on, then asks for all events.
+fn ask_all(project: &Project, first: usize, step: usize, faults: &mut Vec<String>) {
+    let commands = ["implement", "status", "ralph-loop", "ulw-loop", "cancel-ralph", "cancel"];
+    let arguments = ["", "P", "--max-iterations P", "\"P\" --check 'false P'", "--adopt P", "--P"];
+    let all = commands.iter().flat_map(|command| arguments.map(|words| (command, words)));
+    for (command, arguments) in all.skip(first).step_by(step) {
+        let arguments = arguments.replace('P', POISON);
+        project.hook(&project.typed("s2", &format!("speckit:{command}"), &arguments), faults);
+        project.hook(&project.event("Stop", "s2"), faults);
     }
     for name in ["Stop", "SessionStart", "StopFailure", POISON] {
         for session in [SESSION, POISON, "s3"] {
@@ -365,21 +366,21 @@ fn s7_prints_steer_no_terminal() {
     let mut faults = Vec::new();
     project.hook(&project.typed(SESSION, "speckit:implement", ""), &mut faults);
     let (lines, loops) = (all_arguments(), all_loops());
-    ask_all(&project, &mut faults);
+    ask_all(&project, 0, 1, &mut faults);
     // A color alone, which clap takes out of its plain text.
     for arguments in
         [&["x\u{1b}[7;35my"][..], &["status", "--x\u{1b}[7;35m"], &["log", "-n", "\u{1b}[7;35m"]]
     {
         project.spool(None, arguments, &mut faults);
     }
-    run_all(&project, &lines, &mut faults);
-    run_all(&project, &loops, &mut faults);
+    run_all(&project, &lines, 0, &mut faults);
+    run_all(&project, &loops, 0, &mut faults);
     fs::write(project.beside("home/fail"), "").unwrap();
-    run_all(&project, &loops, &mut faults);
+    run_all(&project, &loops, 1, &mut faults);
     project.hook(&project.typed(SESSION, "speckit:implement", ""), &mut faults);
     assert!(project.poison_what_was_written() > 100, "the files hold texts");
-    run_all(&project, &lines, &mut faults);
-    ask_all(&project, &mut faults);
+    run_all(&project, &lines, 1, &mut faults);
+    ask_all(&project, 0, 1, &mut faults);
     for (place, (name, text)) in [
         (".spool/ralph.toml", format!("model = \"{0}\"\n\"{0}\" = 1\n", "x\\u001b[7;35m\\u202e")),
         (".claude/ralph-speckit.local.md", format!("---\nchecks:\n  - false {POISON}\n---\n")),
@@ -396,11 +397,11 @@ fn s7_prints_steer_no_terminal() {
     .enumerate()
     {
         project.write(name, &text);
-        // Each line meets two of these files, in a thorough run all.
-        let step = few_or_all(3, 1);
+        // Each line and each command meets one of these files, in a thorough run all.
+        let step = few_or_all(7, 1);
         let lines: Vec<_> = lines.iter().skip(place % step).step_by(step).cloned().collect();
-        run_all(&project, &lines, &mut faults);
-        ask_all(&project, &mut faults);
+        run_all(&project, &lines, place, &mut faults);
+        ask_all(&project, place % step, step, &mut faults);
     }
     let count = faults.len();
     faults.dedup();

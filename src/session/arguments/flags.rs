@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn many_quotes_read_fast() {
-        let text = "\"a ".repeat(500_000) + "--b";
+        let text = "\"a ".repeat(100_000) + "--b";
         assert_eq!(words(&text), text.split_at(text.len() - 3));
     }
 }

@@ -1,5 +1,6 @@
 //! A person's checks: run when the list is complete, believed before any word of the agent.
 
+use crate::support::has::Has;
 use crate::support::limited::{Limited, within};
 use std::fs;
 use std::process::Stdio;
@@ -63,10 +64,7 @@ fn only_failing_checks_are_named() {
     );
     let stop = project.stop(ALL);
     let reason = stop.reason();
-    assert!(
-        reason.contains("`no-such-tool --strict` (exit code 127: no such program)"),
-        "{reason}"
-    );
+    reason.has("`no-such-tool --strict` (exit code 127: no such program)");
     assert!(reason.contains("`sleep 600` (over its limit of 1 s, ended)"), "{reason}");
     assert!(reason.contains("`exit 7` (exit code 7)") && !reason.contains("`true`"), "{reason}");
 }
@@ -83,30 +81,16 @@ fn testless_check_passes_where_allowed() {
     let pin = project.spool(&["status", "--json"]).ok();
     assert!(pin.contains("\"min_tests\": 12") && pin.contains("ok. * passed; 0 failed"), "{pin}");
     let status = project.spool(&["status"]).ok();
-    assert!(
-        status.contains("(within 300 s, tests passed: 12 or more, output has `ok. *"),
-        "{status}"
-    );
+    status.has("(within 300 s, tests passed: 12 or more, output has `ok. *");
     let said = |output: &str| {
         project.write("tests.out", output);
         project.agent_works();
         project.stop(ALL).reason().to_owned()
     };
     let reason = said("\u{1b}[1mtest result: ok. 11 passed; 0 failed\u{1b}[0m\n");
-    assert!(
-        reason.contains(&format!(
-            "`{none}` (exit code 0, but tests passed: 0, and 1 or more have to)"
-        )),
-        "{reason}"
-    );
-    assert!(
-        reason.contains("`cat tests.out` (exit code 0, but tests passed: 11, and 12 or more"),
-        "{reason}"
-    );
-    assert!(
-        reason.contains("`echo built` (exit code 0, but its output has no number of tests"),
-        "{reason}"
-    );
+    reason.has(&format!("`{none}` (exit code 0, but tests passed: 0, and 1 or more have to)"));
+    reason.has("`cat tests.out` (exit code 0, but tests passed: 11, and 12 or more");
+    reason.has("`echo built` (exit code 0, but its output has no number of tests");
     let reason = said("test result: ok. 12 passed; 1 failed\n");
     assert!(reason.contains("but no line of its output has `ok. * passed; 0 failed`)"), "{reason}");
     let filler = "test a ... ok\n".repeat(9_000);

@@ -18,7 +18,7 @@ use super::support::{FOUR, Project, SESSION, SPOOL, Said, boxes};
 fn kills() -> usize {
     few_or_all(16, 80)
 }
-const TASKS: usize = 400;
+const TASKS: usize = 240;
 
 fn list() -> String {
     (1..=TASKS).fold(String::from("# Tasks\n\n"), |mut list, number| {

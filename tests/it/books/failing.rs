@@ -1,5 +1,6 @@
 //! What becomes of a task that fails: attempts, repairs, and the ends that a person is told about.
 
+use crate::support::has::Has;
 use serde_json::{Value, json};
 
 use super::support::{FOUR, Project, boxes, text};
@@ -82,28 +83,15 @@ fn block_ends_and_tells_needs() {
     assert_eq!(end(&project)["reason"], "blocked");
     assert!(project.progress().ends_with("- [blocked] put the API key into .env\n"));
     let status = project.spool(&["status"]).ok();
-    assert!(
-        status
-            .contains("Loop: ended (blocked): the agent needs a person: put the API key into .env"),
-        "{status}"
-    );
+    status.has("Loop: ended (blocked): the agent needs a person: put the API key into .env");
     let log = project.spool(&["log"]).ok();
-    assert!(
-        log.contains("ended (blocked)  the agent needs a person: put the API key into .env"),
-        "{log}"
-    );
+    log.has("ended (blocked)  the agent needs a person: put the API key into .env");
     let stop = project.stop("I need a key.");
     let told = stop.told();
-    assert!(
-        told.contains("ended (blocked): 001-user-login · the agent needs a person: put the API key into .env · "),
-        "{told}"
+    told.has(
+        "ended (blocked): 001-user-login · the agent needs a person: put the API key into .env · ",
     );
-    assert!(
-        told.contains(
-            "\nNext: do that, then continue with /speckit:implement 001-user-login.\nOpen: "
-        ),
-        "{told}"
-    );
+    told.has("\nNext: do that, then continue with /speckit:implement 001-user-login.\nOpen: ");
     project.stop("I need a key.").silent();
     assert_eq!(project.task(&["next", "--json"]).json()["reason"], "blocked");
 }
@@ -200,12 +188,7 @@ fn failing_repair_ends_the_loop() {
     project.task(&["fail", "T002.F2", "no"]).ok();
     let said = project.task(&["fail", "T002.F2", "no"]).ok();
     assert!(said.contains("T002.F2 used up its 2 attempts"), "{said}");
-    assert!(
-        project
-            .stop("I give up.")
-            .told()
-            .contains("task T002.F2 is at attempt 3, and 2 are allowed")
-    );
+    project.stop("I give up.").told().has("task T002.F2 is at attempt 3, and 2 are allowed");
 }
 
 #[test]

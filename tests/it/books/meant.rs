@@ -1,6 +1,7 @@
 //! What a person mistypes is refused by name, with the one thing that was probably meant.
 
 use super::support::{FEATURE, FOUR, Project, SPOOL};
+use crate::support::has::Has;
 use crate::support::terminal::Terminal;
 
 /// Calls `spool` and returns what it says; a call that is refused says so with this code.
@@ -172,10 +173,7 @@ fn armed_loop_can_be_withdrawn() {
     let project = Project::with(FOUR).variable("CLAUDE_CODE_SESSION_ID", "");
     project.spool(&["start", FEATURE]).ok();
     let said = refused(&project, &["pause"], 1);
-    assert!(
-        said.contains("begins when a session stops, and `spool stop` ends it before"),
-        "{said}"
-    );
+    said.has("begins when a session stops, and `spool stop` ends it before");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Where the project is and which feature is meant: spec-kit's own layout, worktrees, submodules,
 //! folders with blanks.
 
+use crate::support::has::Has;
 use crate::support::limited::Limited;
 use std::fs;
 use std::path::Path;
@@ -42,10 +43,7 @@ fn environment_names_the_feature_first() {
     assert!(project.task(&["show", "T001", "--feature", "002-environment"]).ok().contains("002"));
     fs::remove_file(project.root.join(".specify/.current-feature")).unwrap();
     let said = project.task(&["next"]).refused();
-    assert!(
-        said.contains("no feature is selected in this project\nname it with --feature"),
-        "{said}"
-    );
+    said.has("no feature is selected in this project\nname it with --feature");
 }
 
 #[test]
@@ -82,18 +80,8 @@ fn any_project_folder_will_do() {
     assert!(project.task_in(&project.feature.clone(), &["next"]).ok().contains("T003"));
     let elsewhere = project.beside(".");
     let root = project.root.to_str().unwrap().to_owned();
-    assert!(
-        project
-            .task_in(&elsewhere, &["done", "T003", "--project", &root])
-            .ok()
-            .contains("T003 is done.")
-    );
-    assert!(
-        project
-            .task_in(&elsewhere, &["--project", deep.to_str().unwrap(), "next"])
-            .ok()
-            .contains("T004")
-    );
+    project.task_in(&elsewhere, &["done", "T003", "--project", &root]).ok().has("T003 is done.");
+    project.task_in(&elsewhere, &["--project", deep.to_str().unwrap(), "next"]).ok().has("T004");
     let said = project.task_in(&elsewhere, &["next"]).refused();
     assert!(said.contains("no spec-kit project at"), "{said}");
     project.assert_books_agree();

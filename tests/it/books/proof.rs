@@ -1,5 +1,6 @@
 //! `Verify` commands: what they prove is ticked, what they refuse stays open.
 
+use crate::support::has::Has;
 use crate::support::limited::{Limited, PATIENCE};
 use std::sync::mpsc;
 
@@ -30,17 +31,6 @@ fn failing_command_keeps_box_open() {
     assert_eq!(boxes(&project.tasks()), [false, false]);
     assert_eq!(project.state(), before, "a refusal is no attempt");
     assert_eq!(project.entries(), Vec::<String>::new());
-}
-
-#[test]
-fn a_missing_program_proves_nothing() {
-    let project = Project::armed(&list("no-such-linter --all"));
-    let said = project.task(&["done", "1.1"]).refused();
-    assert!(
-        said.contains("`no-such-linter --all` failed: exit code 127: no such program"),
-        "{said}"
-    );
-    assert_eq!(boxes(&project.tasks()), [false, false]);
 }
 
 #[test]
@@ -106,14 +96,6 @@ fn other_text_reaches_no_shell() {
 }
 
 #[test]
-fn output_flood_is_cut() {
-    let project = Project::armed(&list("seq 1 200000; exit 9"));
-    let said = project.task(&["done", "1.1"]).refused();
-    assert!(said.len() < 2_000, "{} bytes", said.len());
-    assert!(said.contains("exit code 9") && said.contains("\n200000\n"), "{said}");
-}
-
-#[test]
 fn only_armed_commands_run() {
     let list = "- [ ] T001 Create it\n  - **Verify**: `touch ran`\n- [ ] T002 Fill it\n";
     let project = Project::armed(list);
@@ -132,12 +114,7 @@ fn only_armed_commands_run() {
     // A command where there was none: named, not run, and it holds up nothing.
     project.edit_tasks("T002 Fill it\n", "T002 Fill it\n  - Verify: `touch ran`\n");
     let said = project.task(&["done", "T002"]).ok();
-    assert!(
-        said.contains(
-            "is none of those that were armed, and was not run: run it yourself: `touch ran`"
-        ),
-        "{said}"
-    );
+    said.has("is none of those that were armed, and was not run: run it yourself: `touch ran`");
     assert_eq!(boxes(&project.tasks()), [false, true]);
     assert!(!ran.exists());
 

@@ -8,16 +8,9 @@ use serde_json::{Value, json};
 use super::support::{FEATURE, FOUR, Project, SESSION, boxes};
 use crate::support::schema;
 
-/// The receipts of a task as `spool task show` has them.
-fn receipts(project: &Project, id: &str) -> Vec<Value> {
-    let shown = project.call(&["show", id, "--json"]).ok();
-    let shown: Value = serde_json::from_str(&shown).unwrap();
-    shown["receipts"].as_array().unwrap().clone()
-}
-
 /// The files that the only receipt of a task names.
 fn files(project: &Project, id: &str) -> Value {
-    let all = receipts(project, id);
+    let all = project.receipts(id);
     assert_eq!(all.len(), 1, "{all:#?}");
     assert_eq!(all[0]["by_content"], true, "{all:#?}");
     all[0]["files"].clone()
@@ -38,7 +31,7 @@ fn receipts_name_differing_files() {
     }
     project.arm("");
     project.call(&["next"]).ok();
-    assert_eq!(receipts(&project, "T001"), Vec::<Value>::new());
+    assert_eq!(project.receipts("T001"), Vec::<Value>::new());
     project.write("src/edited.py", "another line");
     project.write("src/same.py", "src/same.py");
     project.write("src/new.py", "");
@@ -73,9 +66,9 @@ fn first_leftovers_prove_the_second() {
     project.call(&["done", "T004"]).ok();
     assert_eq!(files(&project, "T002"), json!(["src/page.py", "src/user.py"]));
     assert_eq!(files(&project, "T003"), json!([]));
-    let own = |id: &str| receipts(&project, id)[0]["own"].clone();
+    let own = |id: &str| project.receipts(id)[0]["own"].clone();
     assert_eq!((own("T002"), own("T003")), (json!(["src/user.py"]), json!(["src/page.py"])));
-    assert_eq!(receipts(&project, "T003")[0]["proof"], "files");
+    assert_eq!(project.receipts("T003")[0]["proof"], "files");
 }
 
 #[test]
@@ -85,10 +78,10 @@ fn receipt_has_run_and_attempt() {
     project.call(&["next"]).ok();
     project.call(&["done", "1.1"]).refused();
     project.call(&["fail", "1.1", "not built"]).ok();
-    assert_eq!(receipts(&project, "1.1"), Vec::<Value>::new(), "no tick, no receipt");
+    assert_eq!(project.receipts("1.1"), Vec::<Value>::new(), "no tick, no receipt");
     project.write("built", "");
     project.call(&["done", "1.1"]).ok();
-    let [receipt] = &receipts(&project, "1.1")[..] else { panic!("not one") };
+    let [receipt] = &project.receipts("1.1")[..] else { panic!("not one") };
     let run = json!({"run": "echo 3 tests; test -e built", "passed": true, "outcome": "exit code 0", "output": "3 tests"});
     assert_eq!(receipt["verify"], run);
     assert!(receipt["verify_seconds"].as_f64().is_some_and(|seconds| seconds < 60.0), "{receipt}");
@@ -112,7 +105,7 @@ fn commits_since_task_start_count() {
     project.commit("one");
     project.call(&["done", "T001"]).ok();
     project.call(&["done", "T002", "--no-change", "it is there"]).ok();
-    let commits = |id: &str| receipts(&project, id)[0]["commits"].clone();
+    let commits = |id: &str| project.receipts(id)[0]["commits"].clone();
     assert_eq!((commits("T001"), commits("T002")), (json!(1), json!(0)));
     assert_eq!(files(&project, "T001"), json!(["one"]), "a committed file has changed as well");
 }
@@ -133,7 +126,7 @@ fn missing_receipt_is_added_once() {
     fs::write(project.tasks_path(), open).unwrap();
     project.write("made", "y");
     project.call(&["done", "T001"]).ok();
-    assert_eq!(receipts(&project, "T001").len(), 2);
+    assert_eq!(project.receipts("T001").len(), 2);
 }
 
 #[test]
@@ -153,7 +146,7 @@ fn receipts_are_private_and_outside() {
     }
     // A file of the same name in the project is nobody's receipt.
     project.write(format!(".claude/ralph/receipts-{FEATURE}.jsonl"), "{\"task\":\"T003\"}\n");
-    assert_eq!(receipts(&project, "T003"), Vec::<Value>::new());
+    assert_eq!(project.receipts("T003"), Vec::<Value>::new());
 }
 
 #[test]
@@ -176,7 +169,7 @@ fn torn_line_hides_no_other() {
     torn.resize(5 << 20, b' ');
     fs::write(&path, torn).unwrap();
     project.task(&["done", "T003"]).ok();
-    assert_eq!((receipts(&project, "T002").len(), receipts(&project, "T003").len()), (1, 1));
+    assert_eq!((project.receipts("T002").len(), project.receipts("T003").len()), (1, 1));
     assert!(kept(&project, "old.jsonl").is_file());
     assert!(fs::metadata(&path).unwrap().len() < 10_000);
 }
@@ -197,8 +190,7 @@ fn unproved_task_is_not_ticked() {
     let said = project.call(&["done", "T001"]).refused();
     assert!(said.starts_with("T001 is not ticked: nothing in the project has changed"), "{said}");
     project.write("src/other.rs", "fn other() {}");
-    let said = project.call(&["done", "T002", "--json"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
+    let said = project.call(&["done", "T002", "--json"]).with_code(1);
     let open = answer(&said.out);
     let wanted = json!({"reason": "named_files_unchanged", "files": ["src/b.rs"]});
     assert_eq!(
@@ -206,7 +198,7 @@ fn unproved_task_is_not_ticked() {
         (&json!(false), &wanted, &json!(null))
     );
     assert_eq!(project.tasks(), before);
-    assert_eq!(receipts(&project, "T001").len() + receipts(&project, "T002").len(), 0);
+    assert_eq!(project.receipts("T001").len() + project.receipts("T002").len(), 0);
     let done = answer(&project.call(&["done", "T001", "--json"]).ok());
     assert_eq!((&done["done"], &done["proof"]), (&json!(true), &json!("files")));
     project.write("src/b.rs", "fn b() {}");
@@ -216,7 +208,7 @@ fn unproved_task_is_not_ticked() {
     let done =
         answer(&project.call(&["done", "T003", "--no-change", " it  reads well", "--json"]).ok());
     assert_eq!(done["proof"], "word");
-    assert_eq!(receipts(&project, "T003")[0]["no_change"], "it reads well");
+    assert_eq!(project.receipts("T003")[0]["no_change"], "it reads well");
 }
 
 #[test]
@@ -242,7 +234,7 @@ fn word_loops_tick_as_told() {
     let unarmed = Project::with("- [ ] T001 a\n");
     for project in [words, unarmed] {
         project.call(&["done", "T001"]).ok();
-        assert_eq!(receipts(&project, "T001").len(), 1);
+        assert_eq!(project.receipts("T001").len(), 1);
     }
     // What was armed holds, whatever the file says now.
     let armed = Project::armed("- [ ] T001 a\n");

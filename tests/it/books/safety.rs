@@ -1,5 +1,6 @@
 //! A command runs only because a person armed it: the ways around that, each from the agent's side.
 
+use crate::support::has::Has;
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
@@ -181,9 +182,7 @@ fn s1_unkept_commands_are_refused() {
                 && !project.root.join(format!(".claude/ralph/feature-{FEATURE}.json")).exists()
         );
         let project = Project::with(PLAIN).variable("HOME", home);
-        assert!(
-            start(&project, &["--max-iterations", "500"]).ok().contains("the default limits hold")
-        );
+        start(&project, &["--max-iterations", "500"]).ok().has("the default limits hold");
     }
     // In the project, the agent could write it.
     let project = Project::with(TRAP);
@@ -217,10 +216,7 @@ fn s2_unarmed_loop_runs_nothing() {
     fs::write(project.tasks_path(), TRAP.replace("[ ]", "[x]")).unwrap();
     project.agent_works();
     let end = project.stop("ALL_TASKS_COMPLETE");
-    assert!(
-        end.told().contains("the checks in `.claude/ralph-speckit.local.md` (1) were not run"),
-        "{end:?}"
-    );
+    end.told().has("the checks in `.claude/ralph-speckit.local.md` (1) were not run");
     assert!(!project.root.join("checked").exists() && !project.root.join("pwned").exists());
 }
 
@@ -317,9 +313,7 @@ fn s9_higher_limit_must_be_typed() {
     let project = Project::with(PLAIN);
     fs::write(project.state_path(), asked.to_string()).unwrap();
     let said = start(&project, &[]).ok();
-    for words in ["asked for 4294967295 iterations", "asked for 4294967295 attempts a task"] {
-        assert!(said.contains(words), "{words} not in {said}");
-    }
+    said.has_all(&["asked for 4294967295 iterations", "asked for 4294967295 attempts a task"]);
     assert_eq!(limits(&project), (100, 5));
     assert_eq!(project.state()["maxGlobalIterations"], 100);
     // What is typed counts, and again while that loop runs; what the file says above that does not.
@@ -354,18 +348,14 @@ fn s1_armed_commands_are_shown() {
     project.write(SETTINGS, "---\nchecks:\n  - cargo test --all\n---\n");
     let said = implement(&project);
     let shown = said.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap();
-    for what in [
+    shown.has_all(&[
         "cargo test --all (within 300 s)",
         SETTINGS,
         "touch pwned  (T001)",
         "specs/001-user-login/tasks.md",
-    ] {
-        assert!(shown.contains(what), "{what} not in {shown}");
-    }
+    ]);
     let status = project.spool(&["status"]).ok();
-    for what in ["cargo test --all", "Verify commands of 1 task", " ago, by command"] {
-        assert!(status.contains(what), "{what} not in {status}");
-    }
+    status.has_all(&["cargo test --all", "Verify commands of 1 task", " ago, by command"]);
     assert_eq!(project.status()["loop"]["checks"][0]["run"], "cargo test --all");
     let doctor = project.spool(&["doctor"]).out;
     let words = "armed by command with 1 check (`cargo test --all`), the Verify command of 1 task";
@@ -384,12 +374,7 @@ fn s3_unreadable_commands_tick_nothing() {
         for list in [TRAP, PLAIN] {
             fs::write(project.tasks_path(), list).unwrap();
             let said = project.task(&["done", "T001"]).refused();
-            assert!(
-                said.contains(
-                    "T001 is not ticked: the Verify commands that were armed cannot be read: "
-                ),
-                "{said}"
-            );
+            said.has("T001 is not ticked: the Verify commands that were armed cannot be read: ");
             assert!(said.contains(&format!("{prefix}feature-{FEATURE}.json")), "{said}");
             assert!(project.task(&["verify", "T001"]).refused().contains("T001 is not proved"));
             assert_eq!(boxes(&project.tasks()), [false, false]);
@@ -421,10 +406,7 @@ fn s1_ended_session_keeps_no_books() {
             let place = other.root.to_str().unwrap();
             let said = project.task(&[action, "T001", "--project", place, "--feature", FEATURE]);
             let said = said.refused();
-            assert!(
-                said.contains("this is an agent's session in another project"),
-                "{step}: {said}"
-            );
+            said.has("this is an agent's session in another project");
         }
         assert_eq!(boxes(&other.tasks()), [false, false]);
         assert!(!other.root.join("pwned").exists() && !project.root.join("pwned").exists());
@@ -444,8 +426,7 @@ fn s1_driven_feature_keeps_its_books() {
         for named in [&["--feature", FEATURE][..], &[]] {
             for action in ["verify", "done"] {
                 let said = project.task(&[&[action, "T001"], named].concat()).refused();
-                let words = format!("session {} has one", super::support::SESSION);
-                assert!(said.contains(&words), "{closed}: {said}");
+                said.has(&format!("session {} has one", super::support::SESSION));
             }
         }
         assert_eq!(boxes(&project.tasks()), [false, false]);
@@ -489,10 +470,7 @@ fn s1_all_verify_commands_are_shown() {
     let project = Project::with(&many(150, "true "));
     let said = implement(&project);
     let shown = said.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap();
-    assert!(
-        shown.contains("  touch pwned  (T150)") && shown.contains("  true 149  (T149)"),
-        "{shown}"
-    );
+    shown.has("  touch pwned  (T150)").has("  true 149  (T149)");
     assert!(shown.contains("Verify commands of 150 tasks") && shown.len() < 10_000, "{shown}");
 }
 
@@ -500,10 +478,7 @@ fn s1_all_verify_commands_are_shown() {
 fn s1_many_commands_need_a_terminal() {
     let project = Project::with(&many(150, &format!("true {} ", "x".repeat(80))));
     let said = implement(&project).answer.unwrap().to_string();
-    assert!(
-        said.contains("nothing is armed") && said.contains(&format!("spool start {FEATURE}")),
-        "{said}"
-    );
+    said.has("nothing is armed").has(&format!("spool start {FEATURE}"));
     assert!(!project.state_path().exists(), "refused is unchanged");
     let shown = start(&project, &[]).ok();
     assert!(shown.contains("  touch pwned  (T150)") && shown.contains("149  (T149)"), "{shown}");
@@ -521,10 +496,7 @@ fn s1_blanks_hide_no_command() {
     );
     let shown = start(&project, &[]).ok();
     assert!(shown.contains("  true [500 blanks] ;touch pwned  (T001)"), "{shown}");
-    assert!(
-        shown.contains("  true\n    [98 empty lines]\n    touch pwned (within 300 s)"),
-        "{shown}"
-    );
+    shown.has("  true\n    [98 empty lines]\n    touch pwned (within 300 s)");
 }
 
 #[test]
@@ -562,9 +534,7 @@ fn s2_tracked_settings_need_trust() {
     by_person(&project, &["cancel"]).ok();
     project.git(&["add", "-A"]);
     let said = start(&project, &[]).refused();
-    for words in ["nothing is armed", "git tracks it", "  test -e built", "spool trust"] {
-        assert!(said.contains(words), "{words} not in {said}");
-    }
+    said.has_all(&["nothing is armed", "git tracks it", "  test -e built", "spool trust"]);
     assert!(!project.state_path().exists(), "refused is unchanged");
     // `spool doctor` does not call that a loop that works.
     let report = by_person(&project, &["doctor", "--json"]);

@@ -1,5 +1,6 @@
 //! What a model reads is short, also on a list of 500 tasks with long titles: it reads it 500 times.
 
+use crate::support::has::Has;
 use std::fmt::Write;
 
 use super::support::{FEATURE, Project, Said};
@@ -97,10 +98,7 @@ fn compaction_brings_one_paragraph() {
         let reminder = project.session_start(source);
         let paragraph = reminder.context();
         assert_eq!(paragraph.lines().count(), 1);
-        assert!(
-            paragraph.contains(&format!("feature {FEATURE}, task 101 of 500, iteration 1.")),
-            "{paragraph}"
-        );
+        paragraph.has(&format!("feature {FEATURE}, task 101 of 500, iteration 1."));
         assert!(paragraph.contains("`spool task next`"), "{paragraph}");
     }
     project.task(&["block", "a key"]).ok();

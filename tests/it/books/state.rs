@@ -1,10 +1,12 @@
 //! The state file: what others wrote into it, older forms, broken ones, and its schema.
 
+use crate::support::has::Has;
 use std::fs;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::support::{FOUR, Project};
+use crate::support::schema::Schema;
 
 #[test]
 fn unknown_fields_survive_writes() {
@@ -92,10 +94,7 @@ fn unreadable_list_names_way_out() {
     fs::remove_file(project.tasks_path()).unwrap();
     for call in [&["next"][..], &["done", "T002"], &["list"], &["fail", "T002", "x"]] {
         let said = project.task(call).refused();
-        assert!(
-            said.contains("tasks.md` cannot be read: it does not exist\nmake the task list first"),
-            "{said}"
-        );
+        said.has("tasks.md` cannot be read: it does not exist\nmake the task list first");
     }
 }
 
@@ -114,11 +113,9 @@ fn outside_link_is_not_followed() {
 
 #[test]
 fn state_file_follows_its_schema() {
-    let schema: Value =
-        serde_json::from_str(include_str!("../../../schemas/speckit-state.schema.json")).unwrap();
     let project = Project::armed_with(FOUR, "--recovery-mode --max-task-iterations 3");
     let conforms = |after: &str| {
-        let problems = problems(&schema, &project.state(), "state");
+        let problems = Schema::named("speckit-state").problems(&project.state());
         assert_eq!(problems, Vec::<String>::new(), "after {after}");
     };
     conforms("arming");
@@ -141,60 +138,10 @@ fn state_file_follows_its_schema() {
 
 #[test]
 fn schema_check_sees_wrongs() {
-    let schema: Value =
-        serde_json::from_str(include_str!("../../../schemas/speckit-state.schema.json")).unwrap();
     let wrong = json!({
         "taskIndex": -1, "totalTasks": "4", "maxTaskIterations": 0, "featureId": "x1", "awaitingApproval": 1,
         "taskAttempts": {"T001": "two"}, "fixTaskMap": {"T001": {"fixTaskIds": [3]}}, "unknown": [],
     });
-    assert_eq!(
-        problems(&schema, &wrong, "state").len(),
-        7,
-        "{:#?}",
-        problems(&schema, &wrong, "state")
-    );
-}
-
-/// What a value breaks of a schema, as far as ours goes: type, minimum, pattern of digits, properties, items.
-fn problems(schema: &Value, value: &Value, at: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let fits = match schema["type"].as_str() {
-        Some("object") => value.is_object(),
-        Some("array") => value.is_array(),
-        Some("string") => value.is_string(),
-        Some("boolean") => value.is_boolean(),
-        Some("integer") => value.is_i64() || value.is_u64(),
-        Some(other) => panic!("the schema has a type that this check does not know: {other}"),
-        None => true,
-    };
-    if !fits {
-        return vec![format!("{at}: {value} is no {}", schema["type"])];
-    }
-    if let (Some(least), Some(number)) = (schema["minimum"].as_i64(), value.as_i64())
-        && number < least
-    {
-        found.push(format!("{at}: {number} is below {least}"));
-    }
-    if let (Some(pattern), Some(text)) = (schema["pattern"].as_str(), value.as_str()) {
-        assert_eq!(pattern, "^[0-9]*$", "the only pattern that this check knows");
-        if !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            found.push(format!("{at}: `{text}` is not {pattern}"));
-        }
-    }
-    for (name, field) in value.as_object().into_iter().flatten() {
-        let known = &schema["properties"][name];
-        let rules = if known.is_null() { &schema["additionalProperties"] } else { known };
-        if rules.is_object() {
-            found.extend(problems(rules, field, &format!("{at}.{name}")));
-        }
-    }
-    for item in value.as_array().into_iter().flatten() {
-        found.extend(problems(&schema["items"], item, &format!("{at}[]")));
-    }
-    for name in schema["required"].as_array().into_iter().flatten() {
-        if value.get(name.as_str().unwrap()).is_none() {
-            found.push(format!("{at}: {name} is missing"));
-        }
-    }
-    found
+    let problems = Schema::named("speckit-state").problems(&wrong);
+    assert_eq!(problems.len(), 7, "{problems:#?}");
 }

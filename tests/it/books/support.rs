@@ -233,6 +233,12 @@ impl Project {
         ours.unwrap_or_else(|| panic!("{report:#}")).clone()
     }
 
+    /// The receipts of a task as `spool task show` has them.
+    pub fn receipts(&self, id: &str) -> Vec<Value> {
+        let shown = self.call(&["show", id, "--json"]).json();
+        shown["receipts"].as_array().unwrap().clone()
+    }
+
     /// The name of the end of the feature's loop, null while it lives.
     pub fn end(&self) -> Value {
         self.status()["loop"]["end"]["name"].clone()

@@ -1,11 +1,11 @@
 //! What a Verify command or a check starts: nothing of it outlives the program that ran it.
 
-use crate::support::limited::{Ended, Limited, PATIENCE};
+use crate::support::limited::{Ended, until};
+use crate::support::system::is_alive;
+use crate::support::witness::has_setsid;
 use std::fs;
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::Stdio;
 
-use ralph_speckit::world::{self, Deadline};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::support::{Project, SPOOL};
@@ -14,37 +14,17 @@ use crate::support::hearing::hear_all_signals;
 /// It goes on for ever, with a child that has left its group; both say who they are.
 const ENDLESS: &str = "setsid sh -c 'echo $$ >child; exec sleep 3600' & echo $$ >leader; wait";
 
-/// Fails unless the process that wrote its id into a file is gone; waits until it has written it.
+/// Waits until the process that writes its id into a file is gone.
 fn wait_until_gone(project: &Project, name: &str) {
     let id = wait_for_id(project, name);
-    let deadline = Deadline::after(PATIENCE);
-    while is_alive(id) {
-        assert!(!deadline.is_over(), "{name} (process {id}) is still alive");
-        world::pause(Duration::from_millis(10));
-    }
+    until(name, || (!is_alive(id)).then_some(()));
 }
 
 fn wait_for_id(project: &Project, name: &str) -> i32 {
-    let deadline = Deadline::after(PATIENCE);
-    loop {
+    until(name, || {
         let text = fs::read_to_string(project.root.join(name)).unwrap_or_default();
-        if text.ends_with('\n') {
-            return text.trim().parse().unwrap();
-        }
-        assert!(!deadline.is_over(), "nobody writes {name}");
-        world::pause(Duration::from_millis(10));
-    }
-}
-
-/// Whether a process lives; one that has ended and that nobody has asked about does not.
-fn is_alive(id: i32) -> bool {
-    let output = Command::new("ps").args(["-o", "stat=", "-p", &id.to_string()]).finish();
-    let state = String::from_utf8(output.stdout).unwrap();
-    !state.trim().is_empty() && !state.starts_with('Z')
-}
-
-fn has_setsid() -> bool {
-    Command::new("setsid").arg("true").status().is_ok_and(|status| status.success())
+        text.ends_with('\n').then(|| text.trim().parse().unwrap())
+    })
 }
 
 fn project_with(verify: &str) -> Project {

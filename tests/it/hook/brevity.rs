@@ -2,6 +2,7 @@
 //! urgent words for one that asks for the same again.
 
 use crate::hook::support::{Bench, FEATURE, numbered_tasks};
+use crate::support::has::Has;
 
 const SIGNAL: &str = "ALL_TASKS_COMPLETE";
 /// The characters of an average stop with 50 tasks before there was a short text; newer clients handed it over twice.
@@ -42,8 +43,8 @@ fn ordinary_stop_is_three_lines() {
         let reason = stop.reason();
         sum += length(reason);
         let next = format!("{} of 50: T{:03}", 50 - done, done + 1);
-        for words in [
-            &*format!("Continue feature: 001-login (Task {}/50, Iter {done})\n", done + 1),
+        reason.has_all(&[
+            &format!("Continue feature: 001-login (Task {}/50, Iter {done})\n", done + 1),
             "State: .specify/specs/001-login/.speckit-state.json",
             &next,
             "spool task next",
@@ -54,9 +55,7 @@ fn ordinary_stop_is_three_lines() {
             "qa-engineer",
             "[VERIFY]",
             SIGNAL,
-        ] {
-            assert!(reason.contains(words), "{words}:\n{reason}");
-        }
+        ]);
         assert!(!reason.contains(bench.root.to_str().unwrap()), "{reason}");
         let is_whole = done % 10 == 0;
         assert_eq!(reason.contains("How to resume:"), is_whole, "{reason}");
@@ -86,10 +85,7 @@ fn idle_agent_hears_the_last_warning() {
     bench.implement("s1", "");
     assert!(!busy(&bench, "one").contains("did nothing"));
     let second = idle(&bench, "two");
-    assert!(
-        second.contains("You were sent back and did nothing. Run `spool task next`"),
-        "{second}"
-    );
+    second.has("You were sent back and did nothing. Run `spool task next`");
     let third = idle(&bench, "three");
     assert!(third.contains("Last warning: 2 stops in a row without a tool call."), "{third}");
     assert!(third.contains("ends the loop (no_progress)"), "{third}");
@@ -157,7 +153,7 @@ fn compaction_brings_the_contract_back() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     let start = compacted(&bench);
-    for words in [
+    start.has_all(&[
         "spool task next",
         "spool task done",
         "spool task fail",
@@ -171,9 +167,7 @@ fn compaction_brings_the_contract_back() {
         ".speckit-state.json",
         ".progress.md in .specify/specs/001-login",
         SIGNAL,
-    ] {
-        assert!(start.contains(words), "{words}: {start}");
-    }
+    ]);
 }
 
 #[test]
@@ -245,10 +239,14 @@ fn context_stop_takes_four_narrow_lines() {
         assert!(lines <= 4, "{lines} lines: {message}\n{text}");
         let head = format!("Continue feature: {feature} (Task {}/50, Iter {done}) ", done + 1);
         let open = format!("{} of 50 open, next T{:03}.", 50 - done, done + 1);
-        for words in [&*head, &open, "spec-executor", "spool task next", "spool task block", SIGNAL]
-        {
-            assert!(text.contains(words), "{words}: {text}");
-        }
+        text.has_all(&[
+            &*head,
+            &open,
+            "spec-executor",
+            "spool task next",
+            "spool task block",
+            SIGNAL,
+        ]);
     }
     eprintln!("with more context: {} characters", sum / 49);
     // After a compaction the agent has all of it again.
@@ -269,9 +267,7 @@ fn refused_claim_takes_four_narrow_lines() {
         assert_eq!(message, format!("Ralph-speckit: {said}"));
         let times = if done == 1 { ".".to_owned() } else { format!(", {done} times now.") };
         let refused = format!("{SIGNAL} is refused{times} {} of 50 open, next ", 50 - done);
-        for words in [&*refused, "spec-executor", "spool task next", "spool task block"] {
-            assert!(text.contains(words), "{words}: {text}");
-        }
+        text.has_all(&[&*refused, "spec-executor", "spool task next", "spool task block"]);
     }
 }
 
@@ -296,14 +292,12 @@ fn e2_continuations_carry_instruction_and_rule() {
         for number in 1..=11 {
             bench.write(format!("made/{number}"), "x");
             let (text, ..) = shown(&bench, "no");
-            for words in [
+            text.has_all(&[
                 "you did not output the completion promise <promise>DONE</promise>",
                 "Only output the promise when the task is fully complete.",
                 "spool block",
                 "\nOriginal task: Write a parser",
-            ] {
-                assert!(text.contains(words), "{words}: {text}");
-            }
+            ]);
             let begins = text.starts_with("ULTRAWORK MODE: full effort.");
             assert_eq!(begins, command == "ulw-loop", "{text}");
         }

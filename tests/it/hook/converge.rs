@@ -1,8 +1,9 @@
 //! spec-kit's converge command as the last gate before the review: asked for when all else says done, at most twice.
 
+use crate::hook::extensions::runs;
 use crate::hook::support::{ALL_DONE, Bench, THREE_TASKS};
+use crate::support::has::Has;
 use crate::support::scratch::Said;
-use serde_json::json;
 use std::fs;
 
 const SKILL: &str = ".claude/skills/speckit-converge/SKILL.md";
@@ -18,20 +19,9 @@ fn armed() -> Bench {
         Bench::ready().tasks(THREE_TASKS).settings(SETTINGS).file(SKILL, "---\nname: x\n---\n");
     bench.write("built", "");
     let answer = bench.implement("s1", "");
-    assert!(
-        answer.message().contains("\nConverge: /speckit-converge before it counts as done"),
-        "{answer}"
-    );
+    answer.message().has("\nConverge: /speckit-converge before it counts as done");
     assert!(answer.context().contains("run spec-kit's /speckit-converge"), "{answer}");
     bench
-}
-
-/// The agent has run a command with the Skill tool, as Claude Code 2.1.143 and 2.1.332 write it.
-fn runs(bench: &Bench, command: &str) {
-    let answer = json!({"type": "user", "isSidechain": false, "message": {"role": "user", "content":
-        [{"type": "tool_result", "tool_use_id": "toolu_1", "content": format!("Launching skill: {command}")}]},
-        "toolUseResult": {"success": true, "commandName": command}});
-    bench.transcript("s1").tool("Skill").raw(answer.to_string());
 }
 
 /// Whether the next stop asks for the command.
@@ -106,10 +96,7 @@ fn word_counts_only_once_asked() {
     let spool = || Said::of(bench.spool().args(["task", "hook", "/speckit.converge"]));
     bench.stop("s1").run().reason();
     let early = spool().refused();
-    assert!(
-        early.contains("`/speckit-converge` counts only when the loop has asked for it"),
-        "{early}"
-    );
+    early.has("`/speckit-converge` counts only when the loop has asked for it");
     bench.write_tasks(ALL_DONE);
     assert!(asks(&bench));
     assert!(spool().ok().starts_with("Noted. "));
@@ -134,10 +121,7 @@ fn unrun_command_ends_by_guards() {
         assert!(asked.reason().contains("Run it now, or say what stops you: "), "{asked}");
     }
     let told = stop();
-    assert!(
-        told.message().contains("; spec-kit's converge command has not run · 3 of 3 tasks"),
-        "{told}"
-    );
+    told.message().has("; spec-kit's converge command has not run · 3 of 3 tasks");
     assert_eq!(bench.verdicts("s1").last().unwrap(), "end no_progress");
 }
 
@@ -149,12 +133,7 @@ fn armed_converge_holds() {
     assert!(asks(&bench));
     let none = Bench::ready().settings("---\nconverge: true\n---\n");
     let refused = none.implement("s1", "");
-    for words in [
-        "spec-kit's converge command is asked for, and there is none of `.claude/skills/speckit-converge/SKILL.md`, `.claude/commands/speckit.converge.md`",
-        "--converge=false",
-    ] {
-        assert!(refused.to_string().contains(words), "`{words}` not in: {refused}");
-    }
+    refused.to_string().has_all(&["spec-kit's converge command is asked for, and there is none of `.claude/skills/speckit-converge/SKILL.md`, `.claude/commands/speckit.converge.md`", "--converge=false"]);
     none.stop("s1").run().silent();
     none.implement("s1", "--converge=false").context();
     let part = Bench::ready().tasks(THREE_TASKS).file(SKILL, "x");

@@ -74,27 +74,3 @@ fn sixty_hooks_at_one_unarmed_feature() {
     let claimed = bench.journal(&owner).into_iter().filter(|entry| entry["event"] == "claimed");
     assert_eq!(claimed.count(), 1);
 }
-
-#[test]
-fn parallel_sessions_count_apart() {
-    let mut bench = Bench::project();
-    for number in 0..SESSIONS {
-        let name = format!("{number:03}-feature");
-        bench = bench.feature(&name).tasks(THREE_TASKS);
-        bench.implement(&format!("s{number}"), &name).context();
-    }
-    for round in 1..=6 {
-        let running: Vec<_> = (0..SESSIONS)
-            .map(|number| {
-                let session = format!("s{number}");
-                bench.transcript(&session).tool("Edit");
-                bench.stop(&session).start()
-            })
-            .collect();
-        for (number, running) in running.into_iter().enumerate() {
-            let start = format!("Continue feature: {number:03}-feature (Task 2/3, Iter {round})");
-            let answer = running.finish();
-            assert!(answer.reason().starts_with(&start), "{answer}");
-        }
-    }
-}

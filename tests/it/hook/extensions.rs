@@ -2,6 +2,7 @@
 //! before they have run.
 
 use crate::hook::support::{ALL_DONE, Bench, THREE_TASKS};
+use crate::support::has::Has;
 use crate::support::limited::Limited;
 use crate::support::scratch::Said;
 use serde_json::json;
@@ -31,7 +32,7 @@ fn armed(file: &str) -> Bench {
 }
 
 /// The agent has run a command with the Skill tool, as Claude Code 2.1.143 and 2.1.332 write it.
-fn runs(bench: &Bench, command: &str) {
+pub fn runs(bench: &Bench, command: &str) {
     let answer = json!({"type": "user", "isSidechain": false, "message": {"role": "user", "content":
         [{"type": "tool_result", "tool_use_id": "toolu_1", "content": format!("Launching skill: {command}")}]},
         "toolUseResult": {"success": true, "commandName": command}});
@@ -93,13 +94,11 @@ fn mandatory_hook_completes_a_list() {
     bench.write_tasks(ALL_DONE);
     let stop = bench.stop("s1").saying("ALL_TASKS_COMPLETE").run();
     let reason = stop.reason();
-    for words in [
+    reason.has_all(&[
         "have not: /speckit-git-commit. Run each",
         "Every box is ticked.",
         "`spool task hook NAME`",
-    ] {
-        assert!(reason.contains(words), "`{words}` not in: {reason}");
-    }
+    ]);
     assert!(stop.message().contains("extension hooks not run: /speckit-git-commit"), "{stop}");
     runs(&bench, "speckit-git-commit");
     bench.stop("s1").run().silent();
@@ -147,10 +146,7 @@ fn word_replaces_an_unseen_run() {
     let spool = |arguments: &[&str]| Said::of(bench.spool().args(["task", "hook"]).args(arguments));
     bench.stop("s1").run().reason();
     let early = spool(&["speckit.git.commit"]).refused();
-    assert!(
-        early.contains("`/speckit-git-commit` runs after the last task, and 2 tasks left"),
-        "{early}"
-    );
+    early.has("`/speckit-git-commit` runs after the last task, and 2 tasks left");
     let unknown = spool(&["speckit.git.comit"]).refused();
     assert!(unknown.contains("did you mean `speckit-git-commit`?"), "{unknown}");
     bench.write_tasks(ALL_DONE);
@@ -164,10 +160,7 @@ fn word_replaces_an_unseen_run() {
     let none = Bench::ready();
     none.implement("s1", "").context();
     let said = Said::of(none.spool().args(["task", "hook", "x"])).refused();
-    assert!(
-        said.contains("no extension hook `x` is asked for\nthis loop was armed without one"),
-        "{said}"
-    );
+    said.has("no extension hook `x` is asked for\nthis loop was armed without one");
 }
 
 #[test]
@@ -203,9 +196,8 @@ fn unrun_hook_ends_by_guards() {
     // A list without an open task cannot be armed again.
     let told = stop();
     let next = "have the rest done in the session: every box is ticked.";
-    for words in ["; extension hooks not run: /speckit-git-commit · 3 of 3 tasks", next] {
-        assert!(told.message().contains(words), "`{words}` not in: {told}");
-    }
+    told.message()
+        .has_all(&["; extension hooks not run: /speckit-git-commit · 3 of 3 tasks", next]);
     let status = String::from_utf8(bench.spool().arg("status").finish().stdout).unwrap();
     assert!(status.contains(next) && status.contains("; extension hooks not run: "), "{status}");
     assert_eq!(bench.verdicts("s1").last().unwrap(), "end no_progress");

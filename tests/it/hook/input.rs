@@ -1,6 +1,7 @@
 //! What arrives on standard input, and names that no honest project has.
 
 use crate::hook::support::{ALL_DONE, Bench, FEATURE, LONG, SHORT, THREE_TASKS, date, executing};
+use crate::support::has::Has;
 use crate::support::limited::until;
 use ralph_speckit::world;
 use serde_json::{Value, json};
@@ -142,10 +143,7 @@ fn late_command_armed_nothing() {
         command.started_for("UserPromptExpansion").waiting(SHORT, SHORT).run()
     };
     let late = command("{");
-    assert!(
-        late.reason().contains("did nothing") && late.reason().contains("Type it again"),
-        "{late}"
-    );
+    late.reason().has("did nothing").has("Type it again");
     assert!(!bench.path(".claude").exists());
     let late = bench.command("s1", "speckit:implement", "").late_by(LATE).waiting(SHORT, LONG);
     late.started_for("UserPromptExpansion").run().context();
@@ -189,21 +187,6 @@ fn future_files_are_read_alike() {
     }
     bench.stop("s1").held().run().silent();
     assert_eq!(bench.verdicts("s1"), ["continue", "end completed"]);
-}
-
-#[test]
-fn half_written_list_is_not_done() {
-    let bench = Bench::in_execution();
-    bench.stop("s1").run().reason();
-    // As far as it is written, everything is ticked.
-    fs::write(bench.feature_path("tasks.md"), "# Tasks\n\n- [x] T001 Create it\n").unwrap();
-    date(&bench.feature_path("tasks.md"), 3_600);
-    let hook = bench.stop("s1").held().with_stopped_clocks().start();
-    // The hook sees the half meanwhile, unless the machine is very busy.
-    world::pause(LATE);
-    fs::write(bench.feature_path("tasks.md"), THREE_TASKS).unwrap();
-    hook.let_the_clocks_run();
-    hook.finish().reason();
 }
 
 #[test]
@@ -322,7 +305,7 @@ fn h8_blanks_before_an_event() {
                 format!("{before}{event}{behind}").as_bytes(),
             )
         };
-        let all: Option<Vec<u64>> = [0, 1 << 18, 1 << 19].map(count).into_iter().collect();
+        let all: Option<Vec<u64>> = [0, 1 << 16, 1 << 17].map(count).into_iter().collect();
         let Some(all) = all else { return };
         assert!(all[2] - all[0] < (all[1] - all[0]) * 5 / 2, "{all:?}");
     }

@@ -1,6 +1,7 @@
 //! What killed programs and other users leave: temporary files go later, a lock shuts no loop down.
 
 use crate::hook::support::Bench;
+use crate::support::has::Has;
 use crate::support::limited::Ended;
 use ralph_speckit::system;
 use std::fs::{self, Permissions};
@@ -96,7 +97,5 @@ fn l8_readable_foreign_lock_is_taken() {
     let lock = bench.path(".claude/ralph/s1/lock");
     fs::set_permissions(&lock, Permissions::from_mode(0o600)).unwrap();
     let stop = bench.stop("s1").start_as_nobody().finish();
-    for words in [".claude/ralph/s1/lock`", "this lock belongs to another user", "chown"] {
-        assert!(stop.told().contains(words), "{stop}");
-    }
+    stop.told().has_all(&[".claude/ralph/s1/lock`", "this lock belongs to another user", "chown"]);
 }

@@ -12,6 +12,7 @@ mod crowd;
 mod driven;
 mod excluding;
 mod extensions;
+#[cfg(unix)]
 mod hazards;
 mod input;
 mod lag;
@@ -29,7 +30,6 @@ mod private;
 mod progress;
 mod properties;
 mod reviews;
-mod shown;
 mod spec_000;
 mod spec_003;
 mod spec_kit;

@@ -2,6 +2,7 @@
 
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench, FEATURE};
+use crate::support::has::Has;
 use crate::support::limited::Limited;
 use serde_json::{Value, json};
 use std::fs;
@@ -316,10 +317,7 @@ fn s1_forged_phase_is_told_once() {
     bench.set_state("phase", "tasks");
     let stop = works(&bench);
     assert!(stop.is_block(), "{stop}");
-    assert!(
-        stop.message().contains("`phase`") && stop.message().contains("/speckit:cancel"),
-        "{stop}"
-    );
+    stop.message().has("`phase`").has("/speckit:cancel");
     let again = works(&bench);
     assert!(again.is_block() && !again.message().contains("`phase`"), "{again}");
     assert_eq!(events(&bench, "phase").len(), 1);

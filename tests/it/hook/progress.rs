@@ -44,12 +44,6 @@ fn e1_same_bytes_are_no_progress() {
 }
 
 #[test]
-fn other_bytes_are_progress() {
-    let bench = in_repository();
-    assert_eq!(held(&bench, |number| drop(bench.write("gen.txt", format!("{number:03}")))), 40);
-}
-
-#[test]
 fn new_file_among_old_is_progress() {
     let bench = in_repository();
     let work = |number: usize| {

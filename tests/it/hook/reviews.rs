@@ -1,6 +1,7 @@
 //! A review that a person asks for when a loop is armed: what is shown of it, and when it is made.
 
 use crate::hook::support::Bench;
+use crate::support::has::Has;
 use crate::support::scratch::Said;
 use std::fs;
 
@@ -17,10 +18,7 @@ fn typed_review_outranks_the_settings() {
     let earlier = "Review by another agent program, run when the tasks of a phase are all ticked, and when all else says that the work is done:\n";
     let shown = ready().implement("s1", "--review --review-when phases").message().to_owned();
     assert!(shown.contains(earlier), "{shown}");
-    assert!(
-        shown.contains("  spool review --harness claude --when phases (within 900 s)"),
-        "{shown}"
-    );
+    shown.has("  spool review --harness claude --when phases (within 900 s)");
 
     let bench = ready();
     fs::create_dir_all(bench.root.join(".claude")).unwrap();
@@ -52,10 +50,7 @@ fn empty_specification_is_refused_for_review() {
         }
         let before = bench.everything();
         let said = bench.implement("s1", "--review").reason().to_owned();
-        assert!(
-            said.contains("nothing is armed: a review is asked for, and `.specify/specs/"),
-            "{said}"
-        );
+        said.has("nothing is armed: a review is asked for, and `.specify/specs/");
         assert!(said.contains(why) && said.contains("--review=false"), "{said}");
         assert_eq!(bench.everything(), before);
         // Without a review nobody asks for ids.

@@ -4,6 +4,7 @@
 //! token is `ALL_TASKS_COMPLETE`.
 
 use crate::hook::support::{ALL_DONE, Bench, FEATURE, executing};
+use crate::support::has::Has;
 
 const CLAIM: &str = "All is done.\n\nALL_TASKS_COMPLETE";
 
@@ -69,11 +70,7 @@ fn loop_stops_at_max_iterations() {
     bench.stop("s1").run().reason();
     bench.transcript("s1").tool("Edit");
     let stop = bench.stop("s1").held().run();
-    assert!(
-        stop.told()
-            .contains("ended (max_iters): 001-login · the limit of 2 iterations was reached"),
-        "{stop}"
-    );
+    stop.told().has("ended (max_iters): 001-login · the limit of 2 iterations was reached");
     assert_eq!(bench.verdicts("s1"), ["continue", "end max_iters"]);
 }
 

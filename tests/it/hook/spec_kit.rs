@@ -2,6 +2,7 @@
 
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench, FEATURE};
+use crate::support::has::Has;
 use serde_json::json;
 
 fn typed(bench: &Bench, arguments: &str) -> Outcome {
@@ -15,16 +16,14 @@ fn command_arms_by_both_names() {
         let bench = Bench::ready();
         let call = bench.command("s1", name, "T002-T003 use python 3.12");
         let answer = call.with("command_source", "projectSettings").by_plugin().run();
-        for words in [
+        answer.context().has_all(&[
             "Only these tasks: T002, T003.",
             "Words for the agent: use python 3.12",
             "Work by the outline of this command",
             "never ask",
             "[X]",
             "ALL_TASKS_COMPLETE",
-        ] {
-            assert!(answer.context().contains(words), "`{words}`: {answer}");
-        }
+        ]);
         assert!(!answer.context().lines().any(|line| line.trim() == "ALL_TASKS_COMPLETE"));
         assert_eq!(bench.record("s1").armed_by.as_str(), "command");
         // The outline has the agent tick by itself, and what sends it back says nothing else.
@@ -149,10 +148,7 @@ fn scheduled_command_arms_nothing() {
     // Spec-kit's own command runs as it does without us.
     let answer = typed(&bench, "--ignore-checklists");
     assert!(!answer.is_block(), "{answer}");
-    assert!(
-        answer.message().contains("no loop: a scheduled task entered this command"),
-        "{answer}"
-    );
+    answer.message().has("no loop: a scheduled task entered this command");
     for (name, arguments) in [
         ("speckit:implement", ""),
         ("speckit:ralph-loop", "\"x\" --check \"touch ran\""),

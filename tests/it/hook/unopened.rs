@@ -1,6 +1,7 @@
 //! A file that cannot be opened for a moment is as good as ever: nothing is renamed, no loop is lost.
 
 use crate::hook::support::{Bench, HOOK};
+use crate::support::has::Has;
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
@@ -97,10 +98,7 @@ fn l4_unopened_state_refuses_arming() {
     let state = bench.state_path();
     let arming = bench.command("s1", "speckit:implement", "");
     let answer = arming.start_without_rights(&[&state]).finish();
-    assert!(
-        answer.reason().contains(".speckit-state.json` cannot be read: Permission"),
-        "{answer}"
-    );
+    answer.reason().has(".speckit-state.json` cannot be read: Permission");
     let mut after = names(&bench);
     after.retain(|path| !path.starts_with(bench.path(".claude")));
     assert_eq!(after, before);

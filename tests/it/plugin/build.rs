@@ -34,8 +34,7 @@ fn assert_complete(folder: &Path) {
 #[test]
 fn a_missing_folder_is_made() {
     let scratch = Home::new();
-    let outcome = build(&scratch, "new folder/plugin");
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    build(&scratch, "new folder/plugin").with_code(0);
     assert_complete(&scratch.top().join("new folder/plugin"));
     assert_eq!(fs::read_dir(scratch.top().join("new folder")).unwrap().count(), 1);
     assert!(files(&scratch.home()).is_empty());
@@ -47,8 +46,7 @@ fn empty_folder_is_filled_in_place() {
     let folder = scratch.top().join("plugin");
     fs::create_dir(&folder).unwrap();
     let before = folder.metadata().unwrap().ino();
-    let outcome = build(&scratch, "plugin");
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    build(&scratch, "plugin").with_code(0);
     assert_complete(&folder);
     assert_eq!(folder.metadata().unwrap().ino(), before);
 }
@@ -61,8 +59,7 @@ fn earlier_assembly_is_replaced_whole() {
     fs::write(folder.join("commands/implement.md"), "of another version").unwrap();
     fs::remove_file(folder.join("bin/spool")).unwrap();
 
-    let outcome = build(&scratch, "plugin");
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let outcome = build(&scratch, "plugin").with_code(0);
     assert!(outcome.out.contains("in place of 1.0.0"), "{outcome}");
     assert_complete(&folder);
     // Nothing temporary is left beside it.
@@ -126,8 +123,7 @@ fn foreign_plugin_file_is_refused() {
         assert_eq!(build(&scratch, "plugin").code, Some(0));
         scratch.write(format!("plugin/{foreign}"), "mine");
         let before = tree(scratch.top());
-        let outcome = build(&scratch, "plugin");
-        assert_eq!(outcome.code, Some(1), "{outcome}");
+        let outcome = build(&scratch, "plugin").with_code(1);
         let named = foreign.split_once("/file").map_or(foreign, |(folder, _)| folder);
         assert!(outcome.err.contains(&format!("`{named}`")), "{outcome}");
         assert_eq!(tree(scratch.top()), before, "{foreign}");
@@ -187,8 +183,7 @@ fn plugin_link_stays_a_link() {
 fn spool_without_hook_says_so() {
     let scratch = Home::new();
     let alone = scratch.copy(SPOOL, "alone/spool");
-    let outcome = scratch.run(&alone, &["plugin", "build", "plugin"]);
-    assert_eq!(outcome.code, Some(1), "{outcome}");
+    let outcome = scratch.run(&alone, &["plugin", "build", "plugin"]).with_code(1);
     assert!(outcome.err.contains("ralph-hook"), "{outcome}");
     assert!(outcome.err.contains("cargo build --release"), "{outcome}");
     assert!(!scratch.top().join("plugin").exists());
@@ -199,7 +194,6 @@ fn launcher_is_not_the_hook() {
     let scratch = Home::new();
     let copy = scratch.copy(SPOOL, "both/spool");
     scratch.script("both/ralph-hook", "true");
-    let outcome = scratch.run(&copy, &["plugin", "build", "plugin"]);
-    assert_eq!(outcome.code, Some(1), "{outcome}");
+    let outcome = scratch.run(&copy, &["plugin", "build", "plugin"]).with_code(1);
     assert!(outcome.err.contains("is a launcher"), "{outcome}");
 }

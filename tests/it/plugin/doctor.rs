@@ -87,8 +87,7 @@ fn a_healthy_installation_is_in_order() {
     assert!(statuses.iter().all(|status| *status == "ok"), "{report:#}");
     assert_eq!(code, Some(0));
 
-    let told = patient.scratch.run(SPOOL, &["doctor"]);
-    assert_eq!(told.code, Some(0), "{told}");
+    let told = patient.scratch.run(SPOOL, &["doctor"]).with_code(0);
     assert!(told.out.ends_with("\nall checks passed\n"), "{told}");
     assert!(!told.out.contains('\u{1b}'), "colour without a terminal: {told}");
 }
@@ -119,8 +118,7 @@ fn uncounted_lines_are_named() {
 #[test]
 fn without_claude_the_first_check_fails() {
     let scratch = Home::new();
-    let outcome = scratch.run(SPOOL, &["doctor"]);
-    assert_eq!(outcome.code, Some(1), "{outcome}");
+    let outcome = scratch.run(SPOOL, &["doctor"]).with_code(1);
     assert!(outcome.out.starts_with("fail  no `claude` was found on PATH\n"), "{outcome}");
     assert!(outcome.out.contains("one thing must be fixed"), "{outcome}");
 }

@@ -1,5 +1,6 @@
 //! `spool setup`: what it does for a user, with a scripted `claude` in the place of the real one.
 
+use crate::support::has::Has;
 use std::fs;
 use std::thread;
 
@@ -63,17 +64,14 @@ fn changes_asked(scratch: &Home) -> Vec<String> {
 #[test]
 fn setup_installs_and_remove_leaves_nothing() {
     let scratch = with_claude();
-    let outcome = setup(&scratch, &[]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
-    for said in [
+    let outcome = setup(&scratch, &[]).with_code(0);
+    outcome.out.has_all(&[
         "wrote the plugin 1.0.0",
         "copied `spool` and",
         "added the mark",
         "installed the",
         "type /speckit:implement\nanywhere else, type /speckit:ralph-loop \"TASK\"\n",
-    ] {
-        assert!(outcome.out.contains(said), "{said}: {outcome}");
-    }
+    ]);
     let spool = scratch.data().join("bin/spool");
     assert!(scratch.data().join("plugin/bin/ralph-hook").is_file());
     assert!(spool.is_file());
@@ -87,8 +85,7 @@ fn setup_installs_and_remove_leaves_nothing() {
         ]
     );
 
-    let outcome = setup(&scratch, &["--remove"]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    setup(&scratch, &["--remove"]).with_code(0);
     assert_eq!(
         changes_asked(&scratch),
         [
@@ -107,8 +104,7 @@ fn remove_names_the_trust_folder() {
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     let kept = scratch.home().join(".local/state/ralph-speckit");
     fs::create_dir_all(&kept).unwrap();
-    let outcome = setup(&scratch, &["--remove"]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let outcome = setup(&scratch, &["--remove"]).with_code(0);
     assert!(outcome.out.contains(&format!("left `{}`", kept.display())), "{outcome}");
     assert!(kept.is_dir());
 }
@@ -137,8 +133,7 @@ fn killed_setup_leftovers_go() {
     ] {
         fs::write(part, "a part").unwrap();
     }
-    let outcome = setup(&scratch, &["--remove"]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    setup(&scratch, &["--remove"]).with_code(0);
     let left = files(&scratch.home());
     let registry = |path: &std::path::PathBuf| path.ends_with(".claude/asked");
     assert!(left.iter().all(registry), "{left:?}");
@@ -154,8 +149,7 @@ fn personal_files_are_named_and_left() {
         fs::create_dir_all(theirs.parent().unwrap()).unwrap();
         fs::write(theirs, "of a person").unwrap();
     }
-    let outcome = setup(&scratch, &["--remove"]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let outcome = setup(&scratch, &["--remove"]).with_code(0);
     assert!(outcome.out.contains("in it is not of `spool setup`; remove it by hand"), "{outcome}");
     let left = files(&scratch.data());
     assert_eq!(left, [".speckit-assembling-x/notes", "notes"].map(std::path::PathBuf::from));
@@ -178,26 +172,13 @@ fn two_setups_take_turns() {
 }
 
 #[test]
-fn second_setup_changes_nothing() {
-    let scratch = with_claude();
-    assert_eq!(setup(&scratch, &[]).code, Some(0));
-    changes_asked(&scratch);
-    let outcome = setup(&scratch, &[]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
-    assert_eq!(changes_asked(&scratch), Vec::<String>::new());
-    assert_eq!(setup(&scratch, &["--remove"]).code, Some(0));
-    assert!(!scratch.home().join(".local").exists());
-}
-
-#[test]
 fn setup_renews_a_stale_copy() {
     let scratch = with_claude();
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     changes_asked(&scratch);
     let copy = scratch.home().join(".claude/plugins/cache/ralph-speckit/speckit/1.0.0");
     fs::write(copy.join("bin/ralph-hook"), "of another build").unwrap();
-    let outcome = setup(&scratch, &[]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let outcome = setup(&scratch, &[]).with_code(0);
     assert!(outcome.out.contains("reinstalled the plugin"), "{outcome}");
     assert_eq!(
         changes_asked(&scratch),
@@ -217,16 +198,14 @@ fn setup_switches_the_plugin_on_again() {
         fs::read_to_string(&registry).unwrap().replace("\"enabled\":true", "\"enabled\":false");
     fs::write(&registry, off).unwrap();
     changes_asked(&scratch);
-    let outcome = setup(&scratch, &[]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    setup(&scratch, &[]).with_code(0);
     assert_eq!(changes_asked(&scratch), ["plugin enable --scope user speckit@ralph-speckit"]);
 }
 
 #[test]
 fn dry_run_does_nothing() {
     let scratch = with_claude();
-    let outcome = setup(&scratch, &["--dry-run"]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let outcome = setup(&scratch, &["--dry-run"]).with_code(0);
     assert_eq!(
         outcome.out.lines().filter(|line| line.starts_with("would ")).count(),
         4,
@@ -238,8 +217,7 @@ fn dry_run_does_nothing() {
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     changes_asked(&scratch);
     let before = tree(&scratch.data());
-    let outcome = setup(&scratch, &["--remove", "--dry-run"]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let outcome = setup(&scratch, &["--remove", "--dry-run"]).with_code(0);
     assert_eq!(
         outcome.out.lines().filter(|line| line.starts_with("would ")).count(),
         6,
@@ -300,18 +278,13 @@ fn json_steps_are_one_document() {
 #[test]
 fn without_claude_setup_says_next_step() {
     let scratch = Home::new();
-    let outcome = setup(&scratch, &[]);
-    assert_eq!(outcome.code, Some(1), "{outcome}");
+    let outcome = setup(&scratch, &[]).with_code(1);
     let plugin = scratch.data().join("plugin");
     assert!(plugin.join("bin/ralph-hook").is_file());
     assert!(outcome.err.contains("no `claude` was found"), "{outcome}");
-    assert!(
-        outcome.err.contains(&format!("claude --plugin-dir '{}'", plugin.display())),
-        "{outcome}"
-    );
+    outcome.err.has(&format!("claude --plugin-dir '{}'", plugin.display()));
 
-    let outcome = setup(&scratch, &["--remove"]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    setup(&scratch, &["--remove"]).with_code(0);
     assert!(tree(&scratch.home()).is_empty());
 }
 
@@ -319,14 +292,12 @@ fn without_claude_setup_says_next_step() {
 fn a_claude_that_refuses_is_quoted() {
     let mut scratch = with_claude();
     scratch.set("FAKE_FAULT", "the moon is in the wrong house");
-    let outcome = setup(&scratch, &[]);
-    assert_eq!(outcome.code, Some(1), "{outcome}");
+    let outcome = setup(&scratch, &[]).with_code(1);
     assert!(outcome.err.contains("the moon is in the wrong house"), "{outcome}");
     assert!(outcome.err.contains("run `spool setup` again"), "{outcome}");
 
     // What was done until then can be taken away.
-    let outcome = setup(&scratch, &["--remove"]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    setup(&scratch, &["--remove"]).with_code(0);
     assert!(!scratch.home().join(".local").exists());
     assert!(!scratch.home().join(".claude/market").exists());
 }
@@ -335,8 +306,7 @@ fn a_claude_that_refuses_is_quoted() {
 fn old_claude_is_refused_first() {
     let mut scratch = with_claude();
     scratch.set("FAKE_VERSION", "2.1.142");
-    let outcome = setup(&scratch, &[]);
-    assert_eq!(outcome.code, Some(1), "{outcome}");
+    let outcome = setup(&scratch, &[]).with_code(1);
     assert!(outcome.err.contains("2.1.142 is too old"), "{outcome}");
     assert!(!scratch.home().join(".local").exists());
 }
@@ -346,8 +316,7 @@ fn foreign_marketplace_is_left_alone() {
     let scratch = with_claude();
     let theirs = r#"[{"name":"ralph-speckit","source":"github","repo":"somebody/ralph-speckit"}]"#;
     let registry = scratch.write("home/.claude/market", theirs);
-    let outcome = setup(&scratch, &[]);
-    assert_eq!(outcome.code, Some(1), "{outcome}");
+    let outcome = setup(&scratch, &[]).with_code(1);
     assert!(outcome.err.contains("claude plugin marketplace remove ralph-speckit"), "{outcome}");
     assert!(!scratch.home().join(".local").exists());
     assert_eq!(fs::read_to_string(registry).unwrap(), theirs);
@@ -358,8 +327,7 @@ fn foreign_program_is_not_overwritten() {
     let scratch = with_claude();
     scratch.write("home/.local/share/ralph-speckit/bin/spool", "mine");
     let before = tree(&scratch.data());
-    let outcome = setup(&scratch, &[]);
-    assert_eq!(outcome.code, Some(1), "{outcome}");
+    let outcome = setup(&scratch, &[]).with_code(1);
     assert!(outcome.err.contains("move it away"), "{outcome}");
     assert_eq!(tree(&scratch.data()), before);
 }
@@ -369,8 +337,7 @@ fn unreadable_install_record_is_kept() {
     let scratch = with_claude();
     scratch.write("home/.local/share/ralph-speckit/setup.json", "{half");
     for arguments in [&[] as &[&str], &["--remove"]] {
-        let outcome = setup(&scratch, arguments);
-        assert_eq!(outcome.code, Some(1), "{outcome}");
+        let outcome = setup(&scratch, arguments).with_code(1);
         assert!(outcome.err.contains("could not understand"), "{outcome}");
     }
     assert_eq!(fs::read_to_string(scratch.data().join("setup.json")).unwrap(), "{half");
@@ -405,8 +372,7 @@ fn install_record_removes_no_other_folder() {
     let empty = scratch.top().join("precious empty");
     record["made_folders"] = serde_json::json!([empty]);
     fs::write(&path, record.to_string()).unwrap();
-    let outcome = setup(&scratch, &["--remove"]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    setup(&scratch, &["--remove"]).with_code(0);
     assert_eq!(fs::read_to_string(theirs).unwrap(), "mine");
     assert!(empty.is_dir());
 }
@@ -417,8 +383,7 @@ fn stray_plugin_file_stops_the_removal() {
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     scratch.write("home/.local/share/ralph-speckit/plugin/notes.txt", "mine");
     changes_asked(&scratch);
-    let outcome = setup(&scratch, &["--remove"]);
-    assert_eq!(outcome.code, Some(1), "{outcome}");
+    let outcome = setup(&scratch, &["--remove"]).with_code(1);
     assert!(outcome.err.contains("`notes.txt`"), "{outcome}");
     assert_eq!(changes_asked(&scratch), Vec::<String>::new());
 }
@@ -428,15 +393,13 @@ fn remove_without_claude_remembers_the_rest() {
     let mut scratch = with_claude();
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     scratch.set("PATH", "/usr/bin:/bin");
-    let outcome = setup(&scratch, &["--remove"]);
-    assert_eq!(outcome.code, Some(1), "{outcome}");
+    let outcome = setup(&scratch, &["--remove"]).with_code(1);
     assert!(outcome.err.contains("spool setup --remove --claude PATH"), "{outcome}");
     assert!(!scratch.data().join("plugin").exists());
     assert!(!scratch.data().join("bin").exists());
 
     let claude = scratch.top().join("client/claude");
-    let outcome = setup(&scratch, &["--remove", "--claude", claude.to_str().unwrap()]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    setup(&scratch, &["--remove", "--claude", claude.to_str().unwrap()]).with_code(0);
     assert!(!scratch.home().join(".local").exists());
     assert!(!scratch.home().join(".claude/plugin").exists());
     assert!(!scratch.home().join(".claude/market").exists());
@@ -445,8 +408,7 @@ fn remove_without_claude_remembers_the_rest() {
 #[test]
 fn remove_without_setup_does_nothing() {
     let scratch = with_claude();
-    let outcome = setup(&scratch, &["--remove"]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let outcome = setup(&scratch, &["--remove"]).with_code(0);
     assert!(outcome.out.starts_with("nothing to remove"), "{outcome}");
 }
 
@@ -460,8 +422,7 @@ fn user_commands_come_and_go() {
     let outcome = setup(&scratch, &["--user-commands", "--dry-run"]);
     assert!(outcome.out.contains("would write the commands /ralph-loop"), "{outcome}");
     assert!(!folder.exists());
-    let outcome = setup(&scratch, &["--user-commands"]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    setup(&scratch, &["--user-commands"]).with_code(0);
     let names = ["cancel-ralph.md", "ralph-loop.md", "ulw-loop.md"];
     assert_eq!(files(&folder), names.map(std::path::PathBuf::from));
     let text = fs::read_to_string(folder.join("ralph-loop.md")).unwrap();
@@ -472,8 +433,7 @@ fn user_commands_come_and_go() {
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     assert_eq!(fs::read_to_string(folder.join("ralph-loop.md")).unwrap(), text);
 
-    let outcome = setup(&scratch, &["--remove"]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    setup(&scratch, &["--remove"]).with_code(0);
     assert!(!folder.exists());
     assert!(!scratch.home().join(".local").exists());
 }
@@ -483,8 +443,7 @@ fn personal_command_is_never_touched() {
     for theirs in ["commands/ralph-loop.md", "skills/ulw-loop/SKILL.md"] {
         let scratch = with_claude();
         let path = scratch.write(format!("home/.claude/{theirs}"), "mine");
-        let outcome = setup(&scratch, &["--user-commands"]);
-        assert_eq!(outcome.code, Some(1), "{outcome}");
+        let outcome = setup(&scratch, &["--user-commands"]).with_code(1);
         assert!(outcome.err.contains("leave --user-commands out"), "{outcome}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
         assert!(!scratch.home().join(".local").exists(), "nothing was done");
@@ -494,8 +453,7 @@ fn personal_command_is_never_touched() {
     scratch.write("home/.claude/commands/other.md", "mine");
     assert_eq!(setup(&scratch, &["--user-commands"]).code, Some(0));
     let path = scratch.write("home/.claude/commands/ralph-loop.md", "mine by now");
-    let outcome = setup(&scratch, &["--remove"]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let outcome = setup(&scratch, &["--remove"]).with_code(0);
     assert!(outcome.err.contains("left alone: "), "{outcome}");
     assert!(outcome.out.contains("removed /cancel-ralph, /ulw-loop from `"), "{outcome}");
     assert!(!outcome.out.contains("the commands"), "{outcome}");
@@ -509,8 +467,7 @@ fn user_commands_go_without_claude() {
     let mut scratch = with_claude();
     assert_eq!(setup(&scratch, &["--user-commands"]).code, Some(0));
     scratch.set("PATH", "/usr/bin:/bin");
-    let outcome = setup(&scratch, &["--remove"]);
-    assert_eq!(outcome.code, Some(1), "{outcome}");
+    setup(&scratch, &["--remove"]).with_code(1);
     assert!(!scratch.home().join(".claude/commands").exists());
 }
 
@@ -525,8 +482,7 @@ fn status_line_goes_byte_for_byte() {
     assert!(outcome.out.contains("would write the status line to `"), "{outcome}");
     assert_eq!(fs::read_to_string(&settings).unwrap(), theirs);
 
-    let outcome = setup(&scratch, &["--statusline"]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let outcome = setup(&scratch, &["--statusline"]).with_code(0);
     assert!(outcome.out.contains("wrote the status line to `"), "{outcome}");
     let spool = scratch.data().join("bin/spool").display().to_string();
     let command = format!("\"'{spool}' statusline\"");
@@ -539,8 +495,7 @@ fn status_line_goes_byte_for_byte() {
             1
         )
     );
-    let outcome = setup(&scratch, &["--statusline"]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
+    setup(&scratch, &["--statusline"]).with_code(0);
     assert_eq!(fs::read_to_string(&settings).unwrap(), text, "once is enough");
 
     let outcome = setup(&scratch, &["--remove"]);
@@ -563,8 +518,7 @@ fn removal_is_silent_about_changed_files() {
         if let Some(theirs) = theirs {
             fs::write(&settings, theirs).unwrap();
         }
-        let outcome = setup(&scratch, &["--remove"]);
-        assert_eq!(outcome.code, Some(0), "{outcome}");
+        let outcome = setup(&scratch, &["--remove"]).with_code(0);
         assert!(outcome.err.contains(says), "{outcome}");
         assert!(!outcome.out.contains("status line"), "{outcome}");
         assert!(!outcome.out.contains("the commands"), "{outcome}");

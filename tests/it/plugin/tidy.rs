@@ -1,5 +1,6 @@
 //! The plugin's files agree with each other and with what was promised about them.
 
+use crate::support::has::Has;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -82,14 +83,12 @@ fn top_level_manifests_are_equal() {
 #[test]
 fn manifest_lists_runs_and_kept_files() {
     let description = json("plugin.json")["description"].to_string();
-    for words in [
+    description.has_all(&[
         "runs in every session",
         "silent unless a loop is armed",
         "runs the checks that you configured",
         "~/.local/state/ralph-speckit",
-    ] {
-        assert!(description.contains(words), "{words}: {description}");
-    }
+    ]);
 }
 
 #[test]
@@ -202,7 +201,7 @@ fn fr_10_implement_checks_no_dependency() {
 #[test]
 fn ac_5_2_fr_9_implement_is_coordinator_prompt() {
     let (_, body) = front_matter("commands/implement.md");
-    for word in [
+    body.has_all(&[
         "coordinator",
         "spool task next",
         "spec-executor",
@@ -213,9 +212,7 @@ fn ac_5_2_fr_9_implement_is_coordinator_prompt() {
         ".speckit-state.json",
         ".progress.md",
         "Never ask",
-    ] {
-        assert!(body.contains(word), "implement.md does not speak of {word}");
-    }
+    ]);
     assert!(body.lines().count() < 150, "{} lines", body.lines().count());
 }
 
@@ -233,9 +230,7 @@ fn ac_4_2_fr_12_cancel_keeps_notes() {
     assert!(body.contains("`.speckit-state.json` is deleted"));
     let kept =
         body.lines().skip_while(|line| !line.contains("is deleted")).collect::<Vec<_>>().join(" ");
-    for file in ["`.progress.md`", "journal"] {
-        assert!(kept.contains(file), "cancel.md does not say that {file} is kept");
-    }
+    kept.has_all(&["`.progress.md`", "journal"]);
     assert!(body.contains("`spool stop`"));
 }
 

@@ -4,6 +4,7 @@ use crate::hook::outcome::Outcome;
 use crate::hook::support::{Bench, FEATURE, Running};
 use crate::ralph::cli::{printed, refused, spool};
 use crate::ralph::{PROMISE, armed, ralph, works_and_says};
+use crate::support::has::Has;
 use crate::support::limited::Limited;
 use ralph_speckit::store::loops::Record;
 use ralph_speckit::world;
@@ -89,14 +90,12 @@ fn left_loop_continues_whole() {
     bench.transcript("s2").tool("Read").tool("Read");
     let answer = adopt(&bench, "s2", "");
     let said = answer.context();
-    for words in [
+    said.has_all(&[
         "Task:\nMake it",
         "output <promise>YES</promise>",
         "`true`",
         "taken over from session s1, which is gone, at iteration 1",
-    ] {
-        assert!(said.contains(words), "{words}\n{said}");
-    }
+    ]);
     assert_eq!(answer.message(), "Loop taken over from session s1 at iteration 1: Make it.");
     let after = bench.record("s2");
     assert_eq!(after.assignment, before.assignment);
@@ -131,9 +130,7 @@ fn old_session_hears_once() {
     assert_eq!(ends, [(json!("stopped"), json!("session s2 took it over"))]);
     let refusal = adopt(&bench, "s3", "s1");
     assert!(refusal.reason().contains("no live loop belongs to a session `s1`"), "{refusal}");
-    assert!(
-        stops(&bench, "s2", PROMISE).told().contains("PROMISE_ACCEPTED): Make it · 2 iterations")
-    );
+    stops(&bench, "s2", PROMISE).told().has("PROMISE_ACCEPTED): Make it · 2 iterations");
 }
 
 #[test]
@@ -141,8 +138,7 @@ fn living_session_keeps_its_loop() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "one").reason();
     let refusal = adopt(&bench, "s2", "");
-    let words = "if one of them is really gone, name it and add --force:\ns1  Make it";
-    assert!(refusal.reason().contains(words), "{refusal}");
+    refusal.reason().has("if one of them is really gone, name it and add --force:\ns1  Make it");
     let refusal = adopt(&bench, "s2", "s1");
     assert!(refusal.reason().contains("after an hour of silence"), "{refusal}");
     // It has not stopped for two hours, but it still writes its transcript.
@@ -177,16 +173,6 @@ fn death_before_moving_moves_nothing() {
     // It can be tried again.
     adopt(&bench, "s2", "s1 --force").context();
     assert_eq!(live(&bench), ["s2"]);
-}
-
-#[test]
-fn death_after_moving_has_moved() {
-    let bench = left_behind("\"Make it\"");
-    adopt(&bench, "s2", "").context();
-    assert_eq!(live(&bench), ["s2"]);
-    assert!(!works_and_says(&bench, "late").is_block());
-    assert!(stops(&bench, "s2", "no").reason().contains("iteration 2"));
-    assert_eq!(bench.record("s2").adopted.unwrap().from, "s1");
 }
 
 #[test]
@@ -285,14 +271,12 @@ fn id_beginning_is_enough() {
 fn status_shows_an_orphan() {
     let bench = left_behind("\"Make it\"");
     let status = printed(&spool(&bench, None, &["status"]));
-    for words in [
+    status.has_all(&[
         "its session has been silent for 2 h",
         "/speckit:ralph-loop --adopt s1",
         "spool stop --session s1",
         "  Next: claude --resume s1\n",
-    ] {
-        assert!(status.contains(words), "{words}\n{status}");
-    }
+    ]);
     let report: Value =
         serde_json::from_str(&printed(&spool(&bench, None, &["status", "--json"]))).unwrap();
     assert_eq!(report["tasks"][0]["state"], "orphaned");
@@ -328,10 +312,7 @@ fn adopt_takes_for_its_session() {
 fn terminal_adopt_says_what_to_type() {
     let bench = left_behind("\"Make it\"");
     let error = refused(&spool(&bench, None, &["adopt"]));
-    assert!(
-        error.contains("type there, in this project: /speckit:ralph-loop --adopt s1"),
-        "{error}"
-    );
+    error.has("type there, in this project: /speckit:ralph-loop --adopt s1");
     assert!(error.contains("s1  Make it  (silent for 2 h)"), "{error}");
     assert_eq!(live(&bench), ["s1"]);
 }
@@ -343,10 +324,7 @@ fn a_feature_goes_on_in_another_session() {
     stops(&bench, "s1", "one").reason();
     silent_for(&bench, "s1", 2 * HOUR);
     let status = printed(&spool(&bench, None, &["status"]));
-    assert!(
-        status.contains("/speckit:ralph-loop --adopt s1\n    end it: spool stop 001-login\n"),
-        "{status}"
-    );
+    status.has("/speckit:ralph-loop --adopt s1\n    end it: spool stop 001-login\n");
     let said = adopt(&bench, "s2", "");
     assert!(said.context().contains("feature 001-login, task 2 of 3, iteration 2"), "{said}");
     assert_eq!(bench.loops().pin(FEATURE).unwrap().unwrap().session, "s2");

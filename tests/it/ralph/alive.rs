@@ -4,6 +4,7 @@ use super::adopt::silent_for;
 use super::cli::{printed, spool};
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{Bench, Call};
+use crate::support::has::Has;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
@@ -215,16 +216,14 @@ fn status_shows_work_before_stop() {
     client
         .lists(json!({"sessionId": "s1", "status": "waiting", "waitingFor": "permission prompt"}));
     let status = status();
-    for words in [
+    status.has_all(&[
         "Sign of life: ",
         "; its session waits for you\n",
         "Iteration: 1 of 50 (so far 1 tool call",
         "Waiting: for your answer in its terminal (permission prompt)\n",
         "Armed: ",
         "Next: answer in its terminal\n",
-    ] {
-        assert!(status.contains(words), "{words}\n{status}");
-    }
+    ]);
     let report = printed(&spool(&bench, None, &["status", "--json"]));
     let report: Value = serde_json::from_str(&report).unwrap();
     crate::support::schema::holds("status", &report);
@@ -262,10 +261,8 @@ fn list_and_state_troubles_show() {
     let status = || printed(&spool(&bench, None, &["status"]));
     assert!(!status().contains("Problem"), "{}", status());
     fs::write(bench.state_path(), "{").unwrap();
-    let words = "Problem: `.specify/specs/001-login/.speckit-state.json` cannot be read: ";
-    assert!(status().contains(words), "{}", status());
+    status().has("Problem: `.specify/specs/001-login/.speckit-state.json` cannot be read: ");
     fs::remove_file(bench.state_path()).unwrap();
     fs::remove_file(bench.feature_path("tasks.md")).unwrap();
-    let words = "Problem: `.specify/specs/001-login/tasks.md` is missing\n";
-    assert!(status().contains(words), "{}", status());
+    status().has("Problem: `.specify/specs/001-login/tasks.md` is missing\n");
 }

@@ -2,6 +2,7 @@
 
 use crate::hook::support::Bench;
 use crate::ralph::{PROMISE, armed, ralph, works_and_says};
+use crate::support::has::Has;
 use std::fs;
 
 const AWKWARD: [&str; 10] = [
@@ -22,10 +23,7 @@ fn task_arrives_whole_unrun() {
     for task in AWKWARD {
         let bench = Bench::folder();
         let start = ralph(&bench, "s1", &format!("\"{task}\" --max-iterations 4"));
-        assert!(
-            start.context().contains(&format!("Task:\n{task}\n\nThe rules")),
-            "{task}\n{start}"
-        );
+        start.context().has(&format!("Task:\n{task}\n\nThe rules"));
         let stop = works_and_says(&bench, "no");
         assert!(stop.reason().ends_with(&format!("Original task: {task}")), "{task}\n{stop}");
         assert_eq!(bench.record("s1").assignment.unwrap().task, task);

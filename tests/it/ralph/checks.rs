@@ -3,7 +3,9 @@
 use crate::hook::support::{ALL_DONE, Bench};
 use crate::ralph::cli::{printed, spool};
 use crate::ralph::{PROMISE, armed, await_file, ralph, works_and_says};
-use crate::support::limited::{Limited, until};
+use crate::support::has::Has;
+use crate::support::limited::until;
+use crate::support::system::is_alive;
 use serde_json::Value;
 use std::fs;
 
@@ -104,8 +106,7 @@ fn third_failure_asks_another_way() {
         assert!(!stop.reason().contains("change the approach"), "{stop}");
     }
     let stop = works_and_says(&bench, PROMISE);
-    let words = "failed in the same way 3 times in a row: change the approach.";
-    assert!(stop.reason().contains(words), "{stop}");
+    stop.reason().has("failed in the same way 3 times in a row: change the approach.");
 }
 
 #[test]
@@ -113,17 +114,7 @@ fn overdue_check_failed() {
     let bench = armed("\"Make it\" --check 'echo begun; sleep 60' --check-timeout 1");
     bench.transcript("s1").tool("Edit");
     let stop = bench.stop("s1").saying("done").start().finish();
-    assert!(
-        stop.reason().contains("(over its limit of 1 s, ended)\nThe end of its output:\n| begun"),
-        "{stop}"
-    );
-}
-
-#[test]
-fn missing_program_fails_the_check() {
-    let bench = armed("\"Make it\" --check no-such-program-here");
-    let stop = works_and_says(&bench, "done");
-    assert!(stop.reason().contains("(exit code 127: no such program)"), "{stop}");
+    stop.reason().has("(over its limit of 1 s, ended)\nThe end of its output:\n| begun");
 }
 
 #[test]
@@ -206,20 +197,13 @@ fn killed_hook_leaves_no_check() {
     let [child, grandchild] = ["../child", "../grandchild"].map(|name| {
         until("the check begins", || {
             let text = std::fs::read_to_string(bench.path(name)).unwrap_or_default();
-            text.ends_with('\n').then(|| text.trim().to_owned())
+            text.ends_with('\n').then(|| text.trim().parse::<i32>().unwrap())
         })
     });
     running.kill();
     for pid in [child, grandchild] {
-        until("the end of the check", || (!is_there(&pid)).then_some(()));
+        until("the end of the check", || (!is_alive(pid)).then_some(()));
     }
-}
-
-/// One that nobody has reaped yet is gone.
-fn is_there(pid: &str) -> bool {
-    let listing = std::process::Command::new("ps").args(["-o", "stat=", "-p", pid]).finish();
-    let state = String::from_utf8_lossy(&listing.stdout).trim().to_owned();
-    !state.is_empty() && !state.starts_with('Z')
 }
 
 #[test]

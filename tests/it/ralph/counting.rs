@@ -3,6 +3,7 @@
 use crate::hook::support::Bench;
 use crate::ralph::cli::{printed, spool};
 use crate::ralph::{PROMISE, armed, change, ralph};
+use crate::support::has::Has;
 use std::fs::{self, File};
 use std::io::Write;
 
@@ -46,8 +47,7 @@ fn tokens_and_commits_count_once() {
     commit(&bench, "checkout: moving from main to side");
     commit(&bench, "commit: two");
     let status = printed(&spool(&bench, None, &["status"]));
-    let words = "Before this iteration: 2 tool calls, 1 commit, 3,250 tokens (40 of them written)";
-    assert!(status.contains(words), "{status}");
+    status.has("Before this iteration: 2 tool calls, 1 commit, 3,250 tokens (40 of them written)");
     change(&bench);
     bench.stop("s1").saying(PROMISE).run().told();
     let end = bench.journal("s1").pop().unwrap();

@@ -4,6 +4,7 @@ use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench};
 use crate::ralph::cli::{printed, refused, spool};
 use crate::ralph::{PROMISE, armed, await_file, change, ralph, works_and_says};
+use crate::support::has::Has;
 use serde_json::{Value, json};
 
 /// The events in the journal of session `s1`, with their words where they are no stop.
@@ -87,9 +88,7 @@ fn pause_work_counts_afterwards() {
     works_and_says(&bench, "one").told();
     works_and_says(&bench, "two").silent();
     printed(&spool(&bench, None, &["resume"]));
-    assert!(
-        works_and_says(&bench, PROMISE).told().contains("PROMISE_ACCEPTED): Make it · 1 iteration")
-    );
+    works_and_says(&bench, PROMISE).told().has("PROMISE_ACCEPTED): Make it · 1 iteration");
 }
 
 #[test]
@@ -168,9 +167,7 @@ fn arming_and_cancelling_end_a_pause() {
 
     let bench = armed("\"Make it\"");
     printed(&spool(&bench, None, &["pause"]));
-    assert!(
-        ralph(&bench, "s1", "\"Make that\"").reason().contains("this session has a ralph loop")
-    );
+    ralph(&bench, "s1", "\"Make that\"").reason().has("this session has a ralph loop");
     ralph(&bench, "s1", "\"Make that\" --replace").context();
     works_and_says(&bench, "no").reason();
     printed(&spool(&bench, None, &["pause"]));
@@ -229,11 +226,7 @@ fn failed_turn_pauses_until_next() {
     assert_eq!(loop_line(&bench), "Loop: live");
     failed_turn(&bench).told();
     failed_turn(&bench).told();
-    assert!(
-        works_and_says(&bench, PROMISE)
-            .told()
-            .contains("PROMISE_ACCEPTED): Make it · 3 iterations")
-    );
+    works_and_says(&bench, PROMISE).told().has("PROMISE_ACCEPTED): Make it · 3 iterations");
     let paused = "paused: the turn broke off: rate_limit; the next prompt in this session continues the loop";
     let resumed = "resumed: a new turn has come to its end";
     let expected = ["continue", paused, resumed, "continue", paused, paused, resumed, "end"];

@@ -3,6 +3,7 @@
 use crate::hook::support::{ALL_DONE, Bench};
 use crate::ralph::cli::{printed, spool};
 use crate::ralph::{armed, works_and_says};
+use crate::support::has::Has;
 
 const CHECKS: &str = "---\nchecks:\n  - test -e src/built\n---\n";
 
@@ -29,8 +30,7 @@ fn d10_feature_end_says_check() {
     let bench = failing("--max-iterations 2");
     works_and_says(&bench, "All is done.").reason();
     let stop = works_and_says(&bench, "All is done.");
-    let words = "the limit of 2 iterations was reached; check failed: `test -e src/built` (exit code 1) · 3 of 3 tasks · ";
-    assert!(stop.told().contains(words), "{stop}");
+    stop.told().has("the limit of 2 iterations was reached; check failed: `test -e src/built` (exit code 1) · 3 of 3 tasks · ");
     let status = printed(&spool(&bench, None, &["status"]));
     assert!(status.contains("check failed: `test -e src/built` (exit code 1)"), "{status}");
 }

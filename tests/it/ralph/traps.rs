@@ -2,19 +2,12 @@
 
 use crate::hook::support::Bench;
 use crate::ralph::{PROMISE, armed, change, ralph, works_and_says};
+use crate::support::has::Has;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 
 // Completion read from the wrong place.
-
-#[test]
-fn the_transcript_misses_the_last_message() {
-    let bench = armed("\"Make it\"");
-    bench.transcript("s1").tool("Edit");
-    change(&bench);
-    bench.stop("s1").saying(PROMISE).run().told();
-}
 
 #[test]
 fn late_transcript_is_awaited() {
@@ -40,10 +33,7 @@ fn no_transcript_asks_once() {
     let stop = bench.stop("s1").saying(PROMISE).run();
     assert!(stop.reason().contains("nothing stands behind it"), "{stop}");
     let stop = bench.stop("s1").saying(PROMISE).run();
-    assert!(
-        stop.told().contains(" · on the agent's word alone: no check, no changed file · "),
-        "{stop}"
-    );
+    stop.told().has(" · on the agent's word alone: no check, no changed file · ");
     let words: Vec<_> =
         bench.journal("s1").into_iter().map(|entry| entry["words"].clone()).collect();
     let refused = "promise refused: there is no record to read, and no changed file was seen";
@@ -134,28 +124,6 @@ fn our_texts_promise_nothing() {
     }
 }
 
-#[test]
-fn bare_word_is_no_promise() {
-    for words in [
-        "DONE",
-        "<promise>done</promise>",
-        "<promise> DONE </promise>",
-        "<promise>DONE</promise",
-        "promise DONE",
-        "<promise></promise>",
-    ] {
-        let bench = armed("\"Make it\"");
-        works_and_says(&bench, words).reason();
-    }
-}
-
-#[test]
-fn user_prompt_is_no_answer() {
-    let bench = armed("\"Say <promise>DONE</promise> when it is made\"");
-    bench.transcript("s1").user(PROMISE).tool("Read");
-    bench.stop("s1").without("last_assistant_message").run().reason();
-}
-
 // Done without work.
 
 #[test]
@@ -176,28 +144,6 @@ fn subagent_work_counts_once() {
 }
 
 // Cannot be stopped, or stops too early.
-
-#[test]
-fn last_iteration_promise_completes() {
-    let bench = armed("\"Make it\" --max-iterations 2");
-    works_and_says(&bench, "no").reason();
-    assert!(
-        works_and_says(&bench, PROMISE)
-            .told()
-            .contains("PROMISE_ACCEPTED): Make it · 2 iterations")
-    );
-}
-
-#[test]
-fn stop_hook_active_is_no_exit() {
-    let bench = armed("\"Make it\"");
-    for iteration in 1..=12 {
-        bench.write("src/main.rs", "x".repeat(iteration));
-        bench.transcript("s1").tool("Edit");
-        let stop = bench.stop("s1").held().run();
-        assert!(stop.reason().contains(&format!("iteration {iteration} of 50")), "{stop}");
-    }
-}
 
 #[test]
 fn the_agent_may_stand_anywhere() {
@@ -248,32 +194,7 @@ fn unreadable_record_is_kept() {
     works_and_says(&bench, "no").reason();
 }
 
-#[test]
-fn own_loop_files_are_no_progress() {
-    let bench = armed("\"Make it\" --no-progress 5");
-    let stops = (1..30).find(|_| !works_and_says(&bench, "no").is_block());
-    assert_eq!(stops, Some(5));
-}
-
-#[test]
-fn a_healthy_run_is_not_stale() {
-    let bench = armed("\"Make it\"");
-    for line in 0..25 {
-        bench.write("src/main.rs", "x\n".repeat(line));
-        works_and_says(&bench, "no").reason();
-    }
-}
-
 // Wrong session.
-
-#[test]
-fn another_session_is_not_caught() {
-    let bench = armed("\"Make it\"");
-    bench.transcript("s2").tool("Edit");
-    bench.stop("s2").run().silent();
-    bench.stop("s2").saying(PROMISE).run().silent();
-    works_and_says(&bench, "no").reason();
-}
 
 #[test]
 fn an_empty_session_id_holds_nobody() {
@@ -284,13 +205,4 @@ fn an_empty_session_id_holds_nobody() {
         let start = bench.command("x", "speckit:ralph-loop", "\"Make it\"").with("session_id", id);
         assert!(start.without("transcript_path").run().reason().contains("no usable id"));
     }
-}
-
-#[test]
-fn crashed_loop_traps_no_session() {
-    let bench = Bench::folder();
-    ralph(&bench, "crashed", "\"Make it\"").context();
-    bench.stop("later").run().silent();
-    ralph(&bench, "later", "\"Make that\"").context();
-    assert!(bench.stop("later").run().reason().ends_with("Original task: Make that"));
 }

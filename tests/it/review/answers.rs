@@ -1,5 +1,6 @@
 //! What an answer comes to.
 
+use crate::support::has::Has;
 use serde_json::json;
 
 use crate::review::support::{Built, FEATURE, FR_001, FR_002, US1_1};
@@ -72,16 +73,6 @@ fn high_finding_is_no_pass() {
     built.reader(&[US1_1, FR_001, FR_002, low, high]);
     let ran = built.review("").with_code(3);
     ran.says("  high: the password is logged\n    src/login.rs:2 log(\n  low: a long name\n");
-}
-
-#[test]
-fn unparsable_answer_is_no_pass() {
-    let built = Built::new();
-    built.script("echo 'All requirements are met. Well done!'");
-    let ran = built.review("").with_code(4);
-    ran.says("no pass: the answer cannot be used\n");
-    ran.says("  it has no line with `REVIEW` and the code of this review\n");
-    assert_eq!(built.last()["requirements"], json!([]));
 }
 
 #[test]
@@ -193,20 +184,6 @@ fn earlier_commit_is_not_counted() {
     built.review("").with_code(0).says("changes since the loop was armed\n");
     let prompt = built.prompt(1);
     assert!(prompt.contains("+fn out() {}\n") && !prompt.contains("+fn before"), "{prompt}");
-}
-
-#[test]
-fn reader_gets_changes_since_arming() {
-    let built = Built::new();
-    built.write("specs/001-login/tasks.md", "- [ ] T001 Build the login\n");
-    built.commit("a task is open");
-    built.spool("start 001-login").run().with_code(0);
-    built.write("src/out.rs", "fn out() {}\n");
-    built.commit("the work of the session");
-    built.reader(&[US1_1, FR_001, FR_002]);
-    built.review("").with_code(0).says("changes since the loop was armed\n");
-    let prompt = built.prompt(1);
-    assert!(prompt.contains("+++ b/src/out.rs\n") && prompt.contains("+fn out() {}\n"), "{prompt}");
     assert!(!prompt.contains("a check: "), "{prompt}");
 }
 
@@ -234,10 +211,7 @@ fn hidden_changes_reach_the_reader() {
     let title = "files that have changed in a way that the patch does not show, as they are now";
     let (_, part) = prompt.split_once(title).unwrap();
     let part = part.split(">>>").next().unwrap();
-    assert!(
-        part.contains("+fn back_door() {}") && part.contains("+fn marked_and_changed"),
-        "{part}"
-    );
+    part.has("+fn back_door() {}").has("+fn marked_and_changed");
     assert!(!part.contains("same.rs") && !part.contains("logo.png"), "{part}");
     let plain = Built::new();
     plain.reader(&[US1_1, FR_001, FR_002]);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::review::support::{Built, FR_001, FR_002, US1_1};
+use crate::review::support::{Built, FR_001, US1_1};
 
 const LIST: &str = "specs/001-login/tasks.md";
 const SPEC: &str = "specs/001-login/spec.md";
@@ -13,7 +13,7 @@ fn loop_of(built: &Built, work: &str) -> crate::runner::ran::Ran {
     built.write(LIST, "- [ ] T001 Write src/more.rs\n");
     built.commit("open tasks");
     let read = "printf '%s' \"$*\" > \"$DESK/asked\"\n";
-    let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+    let met = Built::met();
     let less = Built::answer_of_claude(&[US1_1, FR_001]);
     let read = format!("{read}if grep -q 'FR-002' {SPEC}; then\n{met}\nelse\n{less}\nfi");
     let tick = "echo more >> src/more.rs\nsed -i '0,/- \\[ \\]/s//- [x]/' specs/001-login/tasks.md";
@@ -101,9 +101,7 @@ fn v1_next_run_keeps_pins() {
 
 #[test]
 fn v1_session_uses_pinned_text() {
-    let built = Built::new();
-    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
-    built.commit("open tasks");
+    let built = Built::open();
     built.worker_and_reader("exit 1", &Built::answer_of_claude(&[US1_1, FR_001]));
     built.spool("start 001-login --review").run().with_code(0);
     assert!(built.stop("On it.").contains("T001"), "the session takes the loop");

@@ -13,15 +13,9 @@ const LIST: &str = "specs/001-login/tasks.md";
 const TICK: &str =
     "echo more >> src/more.rs\nsed -i 's/- \\[ \\]/- [x]/' specs/001-login/tasks.md\nresult worked";
 
-fn met() -> String {
-    Built::answer_of_claude(&[US1_1, FR_001, FR_002])
-}
-
 /// A loop of one task, with a reader that does this.
 fn built(read: &str) -> Built {
-    let built = Built::new();
-    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
-    built.commit("open tasks");
+    let built = Built::open();
     built.worker_and_reader(TICK, read);
     built
 }
@@ -36,7 +30,7 @@ fn v2_reader_usage_limit_is_awaited() {
     for (at, times) in [("$(($(date +%s) + 1800))", 2), ("1000", 5)] {
         let read = format!(
             "cost=0.10\nif [ $(wc -l < \"$DESK/reviews\") -lt {times} ]; then limit \"{at}\"; fi\n{}",
-            met()
+            Built::met()
         );
         let built = built(&read);
         let mut running = start(&built, "--max-limit-wait 0");
@@ -60,7 +54,7 @@ fn v2_late_limit_says_so() {
         ran.says("the usage limit is lifted at 20").says("; --max-limit-wait is ");
     }
     // Lifted, the same command continues.
-    built.worker_and_reader("result done", &met());
+    built.worker_and_reader("result done", &Built::met());
     start(&built, "").finish().with_code(0);
 }
 
@@ -68,7 +62,7 @@ fn v2_late_limit_says_so() {
 fn v2_waiting_session_stays_armed() {
     let built = built(&format!(
         "if [ $(wc -l < \"$DESK/reviews\") -lt 5 ]; then limit 9999999999; fi\n{}",
-        met()
+        Built::met()
     ));
     built.spool("start 001-login --review").run().with_code(0);
     assert!(built.stop("On it.").contains("T001"), "the session takes the loop");
@@ -88,7 +82,7 @@ fn v2_waiting_session_stays_armed() {
 fn v7_hand_reviews_are_awaited() {
     let built = built(&format!(
         "if [ $(wc -l < \"$DESK/reviews\") = 1 ]; then read -r _ < \"$DESK/gate\"; fi\n{}",
-        met()
+        Built::met()
     ));
     let gate = built.gate();
     let by_hand = built.spool("review").start();
@@ -108,8 +102,8 @@ fn v8_remaining_time_bounds_readers() {
         ("--token-budget 600", "840 tokens are used, and 600 are allowed"),
         ("--max-usd 0.30", "$0.4500 are used, and $0.3000 are allowed"),
     ] {
-        let built = built(&format!("cost=0.25\n{}", met()));
-        built.worker_and_reader(&format!("cost=0.20\n{TICK}"), &format!("cost=0.25\n{}", met()));
+        let built = built(&format!("cost=0.25\n{}", Built::met()));
+        built.worker_and_reader(&format!("cost=0.20\n{TICK}"), &format!("cost=0.25\n{}", Built::met()));
         let ran = built.loop_with(&format!("--review {flags}")).with_code(8);
         ran.says("no pass: the reader was over its tokens").says(used);
         let status: Value =
@@ -119,6 +113,6 @@ fn v8_remaining_time_bounds_readers() {
         assert_eq!(of_loop["review_cost_usd"], json!(0.25), "{of_loop:#}");
     }
     // What is enough is enough.
-    let built = built(&met());
+    let built = built(&Built::met());
     built.loop_with("--review --token-budget 840").with_code(0);
 }

@@ -20,7 +20,7 @@ fn later_then_met() -> String {
     let later = ["US1.1", "FR-001", "FR-002"];
     let later = later.map(|id| format!(r#"{{"id":"{id}","verdict":"later"}}"#));
     let later = Built::answer_of_claude(&later.each_ref().map(String::as_str));
-    let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+    let met = Built::met();
     format!("case \"$*\" in *'now, these tasks: '*)\n{later}\n;; *)\n{met}\n;; esac")
 }
 
@@ -49,7 +49,7 @@ fn stop_review_proves_a_hand_tick() {
     let built = Built::new();
     built.write(LIST, "- [ ] T001 Write src/more.rs\n- [ ] T002 Write src/next.rs\n");
     built.commit("open tasks");
-    built.worker_and_reader("exit 1", &Built::answer_of_claude(&[US1_1, FR_001, FR_002]));
+    built.worker_and_reader("exit 1", &Built::met());
     built.spool("start 001-login --review").run().with_code(0);
     assert!(built.stop("On it.").contains("T001"), "the session takes the loop");
     built.write("src/more.rs", "fn more() {}\n");
@@ -76,9 +76,7 @@ fn status(built: &Built) -> Value {
 
 #[test]
 fn agent_and_reader_cost_end_it() {
-    let built = Built::new();
-    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
-    built.commit("open tasks");
+    let built = Built::open();
     let (work, read) = (format!("cost=0.20\n{TICK}"), format!("cost=0.25\n{}", not_met()));
     built.worker_and_reader(&work, &read);
     // Two iterations and two reviews cost 90 cents; neither side alone reaches the limit.
@@ -99,9 +97,7 @@ fn agent_and_reader_cost_end_it() {
 
 #[test]
 fn silent_reader_cost_is_estimated() {
-    let built = Built::new();
-    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
-    built.commit("open tasks");
+    let built = Built::open();
     built.worker_and_reader(&format!("cost=0.20\n{TICK}"), &not_met());
     // A dollar for each thousand tokens of every kind: 42 cents a review.
     let prices = "--prices other=1/1 --prices claude-sonnet=1000/1000";
@@ -128,11 +124,8 @@ fn silent_reader_cost_is_estimated() {
 
 #[test]
 fn unpriced_review_is_named() {
-    let built = Built::new();
-    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
-    built.commit("open tasks");
-    let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
-    built.worker_and_reader(&format!("cost=0.20\n{TICK}"), &met);
+    let built = Built::open();
+    built.worker_and_reader(&format!("cost=0.20\n{TICK}"), &Built::met());
     let ran = built.loop_with("--review --max-usd 1").with_code(0);
     ran.warns("nothing tells what this review cost, so --max-usd does not count it; --prices does");
 }
@@ -142,7 +135,7 @@ fn agent_started_review_proves_nothing() {
     let built = Built::new();
     built.write(LIST, "- [ ] T001 Write src/more.rs\n- [ ] T002 b\n");
     built.commit("open tasks");
-    let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+    let met = Built::met();
     built.worker_and_reader("exit 1", &met);
     built.spool("start 001-login --review").run().with_code(0);
     built.write("src/more.rs", "fn more() {}\n");
@@ -162,7 +155,7 @@ fn driver_review_proves_old_ticks() {
     let built = Built::new();
     built.write(LIST, "- [ ] T001 Write src/more.rs\n- [ ] T002 Write src/next.rs\n");
     built.commit("open tasks");
-    let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+    let met = Built::met();
     // In a session: `spool task done` writes the receipts, and the stop notes its review in them.
     built.worker_and_reader("exit 1", &met);
     built.spool("start 001-login --review").run().with_code(0);
@@ -221,7 +214,7 @@ fn stopped_review_is_counted_as_partial() {
         assert_eq!(runner["loop"]["review_tokens"], json!(161), "{way}: {runner:#}");
         assert_eq!(runner["cost_complete"], json!(false), "{way}: {runner:#}");
         // It is not counted again by the run that continues the loop.
-        let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+        let met = Built::met();
         built.worker_and_reader("cost=0.20\nresult done", &format!("cost=0.25\n{met}"));
         let ran = built.loop_with("--review").with_code(0);
         ran.says("at least $0.4000").says("reviews 581 tokens, $0.2500");
@@ -241,7 +234,7 @@ fn killed_in_a_review(built: &Built) {
         assert!(!deadline.is_over(), "the review wrote nothing");
         pause(Duration::from_millis(5));
     }
-    let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+    let met = Built::met();
     built.worker_and_reader("cost=0.20\nresult done", &format!("cost=0.25\n{met}"));
 }
 
@@ -276,12 +269,10 @@ fn finished_review_is_counted_whole() {
 
 #[test]
 fn removed_requirement_is_no_pass() {
-    let built = Built::new();
-    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
-    built.commit("open tasks");
+    let built = Built::open();
     let met = format!(
         "if grep -q FR-002 specs/001-login/spec.md; then\n{}\nelse\n{}\nfi",
-        Built::answer_of_claude(&[US1_1, FR_001, FR_002]),
+        Built::met(),
         Built::answer_of_claude(&[US1_1, FR_001])
     );
     let less = "if [ -f src/more.rs ]; then git checkout -q specs/001-login/spec.md; else sed -i '/FR-002/d' specs/001-login/spec.md; fi";
@@ -298,10 +289,8 @@ fn removed_requirement_is_no_pass() {
 
 #[test]
 fn reworded_requirement_is_a_doubt() {
-    let built = Built::new();
-    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
-    built.commit("open tasks");
-    let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+    let built = Built::open();
+    let met = Built::met();
     let read = format!("printf '%s' \"$*\" > \"$DESK/asked\"\n{met}");
     let less = "sed -i 's/log each try/log some tries/' specs/001-login/spec.md";
     built.worker_and_reader(&format!("{less}\n{TICK}"), &read);
@@ -321,15 +310,13 @@ fn reworded_requirement_is_a_doubt() {
 #[test]
 fn unchanged_specification_is_no_doubt() {
     for by_person in [false, true] {
-        let built = Built::new();
-        built.write(LIST, "- [ ] T001 Write src/more.rs\n");
-        built.commit("open tasks");
+        let built = Built::open();
         let spec = "specs/001-login/spec.md";
         if by_person {
             let text = built.read(spec).replace("log each try", "log some tries");
             built.write(spec, text);
         }
-        let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
+        let met = Built::met();
         let read = format!("printf '%s' \"$*\" > \"$DESK/asked\"\n{met}");
         built.worker_and_reader(TICK, &read);
         let ran = built.loop_with("--review --strict").with_code(0);
@@ -344,9 +331,8 @@ fn uncommitted_specification_change_is_shown() {
     built.write(LIST, "- [ ] T001 Write src/more.rs\n");
     built.git(&["rm", "-q", "--cached", "specs/001-login/spec.md"]);
     built.git(&["commit", "-q", "-m", "open tasks, and no specification"]);
-    let met = Built::answer_of_claude(&[US1_1, FR_001, FR_002]);
     let less = "sed -i 's/log each try/log some tries/' specs/001-login/spec.md";
-    built.worker_and_reader(&format!("{less}\n{TICK}"), &met);
+    built.worker_and_reader(&format!("{less}\n{TICK}"), &Built::met());
     built.loop_with("--review").with_code(0);
     let last = built.spool("review --last").run().with_code(0);
     last.says("note: FR-002 was reworded since the loop was armed: \"- FR-002: System MUST log each try\" is \"- FR-002: System MUST log some tries\" now\n");

@@ -83,18 +83,10 @@ fn crashed_reader_is_told() {
 }
 
 #[test]
-fn usage_limit_has_its_own_code() {
-    let built = Built::new();
-    built.claude("limit 9999999999");
-    let ran = built.spool("review").run().with_code(10);
-    ran.says("Review of 001-login by claude: no pass: a usage limit\n");
-    ran.says("You have hit your 5-hour limit");
-}
-
-#[test]
 fn overdue_reader_ends_with_its_children() {
     let built = Built::new();
     let witness = Bench::witness();
+    built.waits_for_nobody();
     built.script(&witness.stubborn());
     let ran = built.review("--timeout 1s").with_code(7);
     witness.is_over();
@@ -105,6 +97,7 @@ fn overdue_reader_ends_with_its_children() {
 fn ctrl_c_ends_reader_and_children() {
     let built = Built::new();
     let witness = Bench::witness();
+    built.waits_for_nobody();
     built.script(&witness.stubborn());
     let call = built.spool("review --may-write").arg("--harness-command").arg("agent");
     let running = call.start();
@@ -119,7 +112,7 @@ fn ctrl_c_ends_reader_and_children() {
 #[test]
 fn claude_only_reads_and_counts_tokens() {
     let built = Built::new();
-    built.claude(&Built::answer_of_claude(&[US1_1, FR_001, FR_002]));
+    built.claude(&Built::met());
     let ran = built.spool("review").run().with_code(0);
     ran.says("claude-sonnet-4-5, ").says(&format!("{TOKENS} tokens"));
     let arguments = built.arguments(1).join(" ");
@@ -139,7 +132,8 @@ fn default_reader_is_the_runner_one() {
     built.claude("limit 1");
     let config = "harness = \"claude\"\nmodel = \"opus\"\n";
     built.write("../home/.config/ralph-speckit/ralph.toml", config);
-    built.spool("review").run().with_code(10);
+    let ran = built.spool("review").run().with_code(10);
+    ran.says("Review of 001-login by claude: no pass: a usage limit\n");
     assert!(built.arguments(1).join(" ").contains("--model opus"));
     built.spool("review --harness claude").run().with_code(10);
     assert!(!built.arguments(2).join(" ").contains("--model"));

@@ -39,6 +39,14 @@ impl Built {
         Self::with_spec(SPEC)
     }
 
+    /// The same with one open task, which is to write `src/more.rs`.
+    pub fn open() -> Self {
+        let built = Self::new();
+        built.write(format!("specs/{FEATURE}/tasks.md"), "- [ ] T001 Write src/more.rs\n");
+        built.commit("open tasks");
+        built
+    }
+
     pub fn with_spec(spec: &str) -> Self {
         let bench = Bench::folder();
         bench.write(
@@ -52,6 +60,11 @@ impl Built {
         bench.write("src/login.rs", CODE);
         bench.commit("the work");
         Self { bench }
+    }
+
+    /// The person's settings give a program that is asked to end little time.
+    pub fn waits_for_nobody(&self) {
+        self.write("../home/.config/ralph-speckit/ralph.toml", "grace = \"300ms\"\n");
     }
 
     /// A reader that answers with these lines, between the two that make them an answer.
@@ -75,6 +88,11 @@ impl Built {
         let lines = lines.iter().map(escaped).collect::<Vec<_>>().join("\\n");
         let code = "code=$(printf '%s' \"$*\" | sed -n 's/.*The code of this review is `\\([0-9a-f]*\\)`.*/\\1/p')";
         format!("{code}\nresult \"REVIEW $code\\\\n\"'{lines}'\"\\\\nEND $code\"")
+    }
+
+    /// What a `claude` does that is content with everything.
+    pub fn met() -> String {
+        Self::answer_of_claude(&[US1_1, FR_001, FR_002])
     }
 
     /// A `claude` that works as this script says, and reads as this one.
@@ -109,8 +127,7 @@ impl Built {
         self.write("../event.json", event.to_string());
         let event = self.beside("event.json");
         let arguments = ["-c", "exec \"$0\" < \"$1\"", HOOK, event.to_str().unwrap()];
-        let said = Said::of(self.command("sh").args(arguments));
-        assert_eq!(said.code, Some(0), "{said}");
+        let said = Said::of(self.command("sh").args(arguments)).with_code(0);
         said.out
     }
 

@@ -5,13 +5,14 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use ralph_speckit::world::{Deadline, pause};
+use ralph_speckit::world::pause;
 use rustix::process::Signal;
 
 use crate::runner::support::{Bench, Call, says};
 use crate::support::amounts::few_or_all;
+use crate::support::limited::until;
 use crate::support::moments::Moments;
-use crate::support::witness::PATIENCE;
+use crate::support::system::is_alive;
 
 /// Has a program's errors come with its output.
 const MERGED: [&str; 4] = ["sh", "-c", "exec \"$@\" 2>&1", "sh"];
@@ -47,14 +48,6 @@ fn inhibitors(bench: &Bench) -> BTreeSet<i32> {
     ids.lines().map(|id| id.parse().unwrap()).collect()
 }
 
-fn is_alive(id: i32) -> bool {
-    let Ok(stat) = fs::read_to_string(format!("/proc/{id}/stat")) else {
-        return rustix::process::test_kill_process(rustix::process::Pid::from_raw(id).unwrap())
-            .is_ok();
-    };
-    !stat.rsplit(')').next().unwrap().trim_start().starts_with(['Z', 'X'])
-}
-
 /// Every process that has the mark of this bench in its environment.
 #[cfg(target_os = "linux")]
 fn of_this_bench(bench: &Bench) -> Vec<String> {
@@ -69,14 +62,6 @@ fn of_this_bench(bench: &Bench) -> Vec<String> {
     })
     .filter(|line| !line.is_empty())
     .collect()
-}
-
-fn wait_until(what: &str, limit: Duration, is_so: impl Fn() -> bool) {
-    let deadline = Deadline::after(limit);
-    while !is_so() {
-        assert!(!deadline.is_over(), "{what}");
-        pause(Duration::from_millis(5));
-    }
 }
 
 #[test]
@@ -132,7 +117,7 @@ fn r4_silent_inhibitor_is_told_once() {
     running.wait_for(SAID);
     let worked = || bench.desk("worked").lines().count();
     let before = worked();
-    wait_until("the loop stands still", PATIENCE, || worked() > before + 1);
+    until("another iteration", || (worked() > before + 1).then_some(()));
     running.signal(Signal::INT);
     let ran = running.finish().with_code(130);
     assert_eq!(ran.output.matches(SAID).count(), 1, "{ran}");
@@ -213,15 +198,13 @@ fn one_end(number: u64, moment: Duration) -> u64 {
     running.signal(signal);
     let ran = running.finish();
     let told = format!("{signal:?} after {moment:?}: {ran}");
-    wait_until(&format!("an inhibitor is alive, {told}"), PATIENCE, || {
-        !inhibitors(&bench).into_iter().any(is_alive)
+    until(&format!("the end of the inhibitors, {told}"), || {
+        (!inhibitors(&bench).into_iter().any(is_alive)).then_some(())
     });
     #[cfg(target_os = "linux")]
-    wait_until(
-        &format!("a process is alive, {told}: {:?}", of_this_bench(&bench)),
-        PATIENCE,
-        || of_this_bench(&bench).is_empty(),
-    );
+    until(&format!("the end of {:?}, {told}", of_this_bench(&bench)), || {
+        of_this_bench(&bench).is_empty().then_some(())
+    });
     inhibitors(&bench).len() as u64
 }
 
@@ -236,5 +219,5 @@ fn r4_killed_runner_leaves_no_inhibitor() {
     assert_eq!(all.len(), 1);
     running.signal(Signal::KILL);
     drop(running);
-    wait_until("it lives on", PATIENCE, || !all.iter().any(|id| is_alive(*id)));
+    until("its end", || (!all.iter().any(|id| is_alive(*id))).then_some(()));
 }

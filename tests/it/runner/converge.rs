@@ -1,6 +1,7 @@
 //! spec-kit's converge command under `spool ralph`: an iteration of its own when every box is ticked, at most twice.
 
 use super::support::{Bench, Call};
+use crate::support::has::Has;
 
 const FEATURE: &str = ".specify/specs/001-login";
 const SKILL: &str = ".claude/skills/speckit-converge/SKILL.md";
@@ -37,13 +38,11 @@ fn unchanged_list_ends_as_done() {
     assert_eq!(bench.runs(), 2);
     let (first, second) = (bench.prompt(1), bench.prompt(2));
     assert!(!first.contains("onverge"), "{first}");
-    for words in [
+    second.has_all(&[
         "as if a person had typed `/speckit-converge` with nothing behind it",
         "The feature is the one in `.specify/specs/001-login`",
         "Change no file but `.specify/specs/001-login/tasks.md`",
-    ] {
-        assert!(second.contains(words), "{words}: {second}");
-    }
+    ]);
     assert!(!second.contains("Build it"), "{second}");
     let list = bench.read(&format!("{FEATURE}/tasks.md"));
     assert_eq!(list, "- [x] T001 Make it\n");
@@ -96,13 +95,7 @@ fn missing_converge_is_refused_by_name() {
     let bench = feature("true");
     std::fs::remove_file(bench.path(SKILL)).unwrap();
     let ran = ralph(&bench, "--converge").run().with_code(2);
-    for words in [
-        "spec-kit's converge command is asked for, and there is none of `.claude/skills/speckit-converge/SKILL.md`",
-        "`.agents/skills/speckit-converge/SKILL.md`",
-        "--converge=false",
-    ] {
-        assert!(ran.errors.contains(words), "{words}: {ran}");
-    }
+    ran.errors.has_all(&["spec-kit's converge command is asked for, and there is none of `.claude/skills/speckit-converge/SKILL.md`", "`.agents/skills/speckit-converge/SKILL.md`", "--converge=false"]);
     let ran = ralph(&bench, "--converge --done check --check true").run().with_code(2);
     assert!(ran.errors.contains("is for a feature of spec-kit whose task list decides"), "{ran}");
     bench.write(".claude/ralph-speckit.local.md", "---\nconverge: true\n---\n");

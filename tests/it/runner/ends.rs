@@ -57,15 +57,6 @@ fn last_iteration_promise_is_done() {
 }
 
 #[test]
-fn last_iteration_task_is_done() {
-    let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
-    bench
-        .agent(&format!("echo 1 > made.txt; echo '- [x] 1.1 Make it' > {}", in_change("tasks.md")));
-    let ran = bench.ralph("--max-iterations 1").run();
-    ended(&bench, ran, "done", "completed", 0, "all the work is done").says("1/1 tasks");
-}
-
-#[test]
 fn iterations_used_up() {
     let bench = Bench::new();
     bench.agent("echo $n > made.txt");

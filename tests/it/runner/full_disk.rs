@@ -163,12 +163,12 @@ fn full_log_is_named() {
 #[test]
 fn h9_file_that_may_not_grow() {
     let bench = Bench::new();
-    // 4 MiB of output, and a log that may have one.
+    // 1 MiB of output, and a log that may have a quarter.
     bench.agent(&format!(
-        "head -c 4194304 /dev/zero | tr '\\0' x | fold -w 1000\necho $n >made.txt\n{}",
+        "head -c 1048576 /dev/zero | tr '\\0' x | fold -w 1000\necho $n >made.txt\n{}",
         says(PROMISE)
     ));
-    let limited = ["sh", "-c", "ulimit -f 2048; exec \"$0\" \"$@\""];
+    let limited = ["sh", "-c", "ulimit -f 512; exec \"$0\" \"$@\""];
     let ran = bench.ralph("").started_by(&limited).run().with_code(0);
     ran.warns("the log of this iteration is not whole: ");
     let none = ["sh", "-c", "ulimit -f 0; exec \"$0\" \"$@\""];

@@ -1,5 +1,6 @@
 //! The last iteration before a limit: it is asked to leave a handoff, and the next loop reads it.
 
+use crate::support::has::Has;
 use serde_json::json;
 
 use crate::runner::support::{Bench, in_change};
@@ -31,12 +32,8 @@ fn last_iteration_writes_the_handoff() {
     assert_eq!(asked, [false, false, true]);
     let prompt = bench.prompt(3);
     let path = in_change("handoff.md");
-    assert!(
-        prompt.contains(
-            "This is the last iteration of this loop. Unless all of the work is done by its end:"
-        ),
-        "{prompt}"
-    );
+    prompt
+        .has("This is the last iteration of this loop. Unless all of the work is done by its end:");
     assert!(prompt.contains(&format!("- Write into `{path}`, in at most 60 lines, what is done, what is open and what comes next: the next loop reads it first.\n")), "{prompt}");
     let history = bench.state_lines("history.jsonl");
     let noted: Vec<bool> =
@@ -54,10 +51,7 @@ fn last_iteration_writes_the_handoff() {
         "# The handoff of an earlier loop: `{path}`\n\nrun 3: 1.3 is done, 1.4 comes next\n"
     );
     assert!(prompt.contains(&head), "{prompt}");
-    assert!(
-        prompt.contains(&format!("- `{path}` is what an earlier loop wrote at its limit.")),
-        "{prompt}"
-    );
+    prompt.has(&format!("- `{path}` is what an earlier loop wrote at its limit."));
     assert!(!prompt.contains(HEAD), "{prompt}");
 }
 
@@ -69,7 +63,8 @@ fn near_limit_iteration_writes_a_handoff() {
          [ $n = 2 ] && printf '{\"type\":\"rate_limit_event\",\"rate_limit_info\":{\"status\":\"allowed_warning\",\"utilization\":0.95}}\\n'\n\
          result 'On it.'",
     );
-    bench.ralph("--max-iterations 5").run().with_code(3);
+    let ran = bench.ralph("--max-iterations 5").run().with_code(3);
+    ran.says("the usage limit is near: 95 % is used");
     let warned = "The usage limit of the agent program is near: it may end this iteration in its middle, and the loop with it.";
     let asked: Vec<bool> =
         (1..=5).map(|run| bench.arguments(run).join("\n").contains(warned)).collect();
@@ -106,8 +101,7 @@ fn nine_tenths_are_near_the_limit() {
         (1..=3).map(|run| bench.arguments(run).join("\n").contains(HEAD)).collect();
     assert_eq!(asked, [false, false, true]);
     let prompt = bench.arguments(3).join("\n");
-    let words = "Nine tenths of this loop's tokens are used up: this may be its last iteration.";
-    assert!(prompt.contains(words), "{prompt}");
+    prompt.has("Nine tenths of this loop's tokens are used up: this may be its last iteration.");
 }
 
 #[test]

@@ -10,16 +10,6 @@ const TWO: &str = "- [ ] 1.1 Begin it\r\n- [ ] 1.2 End it\r\n";
 /// Ticks every box.
 const TICK: &str = "sed -i 's/\\[ \\]/[x]/' .spool/changes/*/tasks.md\n";
 
-/// The receipts that are kept outside of the project.
-fn receipts(bench: &Bench) -> Vec<Value> {
-    let projects = bench.home().join(".local/state/ralph-speckit/projects");
-    let folders = fs::read_dir(projects).into_iter().flatten().flatten();
-    let mut files = folders.map(|folder| folder.path().join(format!("receipts-{CHANGE}.jsonl")));
-    let Some(path) = files.find(|path| path.is_file()) else { return Vec::new() };
-    let text = fs::read_to_string(path).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
 #[test]
 fn bare_ticks_are_taken_back() {
     for behind in ["", "touch old.rs\n"] {
@@ -35,7 +25,7 @@ fn bare_ticks_are_taken_back() {
         let entry = &bench.iterations()[0];
         assert_eq!(entry["tasks_ticked"], json!([]), "{entry}");
         assert_eq!(entry["unproved"].as_array().unwrap().len(), 2, "{entry}");
-        assert!(receipts(&bench).is_empty(), "{:?}", receipts(&bench));
+        assert_eq!(bench.receipts(CHANGE), [Value::Null; 0]);
         let prompt = bench.prompt(2);
         assert!(prompt.contains("The box of 1.1 is open again"), "{prompt}");
         assert!(prompt.contains("<no-change>1.1: why</no-change>"), "{prompt}");
@@ -54,16 +44,11 @@ fn counted_work_has_receipts() {
     let ran = bench.ralph("").run().with_code(0);
     ran.says("1.2 is open again")
         .says("1 task changed nothing, and the agent says why: 1.2 (it was there before)");
-    let all = receipts(&bench);
-    let short = |receipt: &Value| {
-        json!([receipt["task"], receipt["proof"], receipt["own"], receipt["no_change"]])
-    };
-    let short: Vec<_> = all.iter().map(short).collect();
     let wanted = [
         json!(["1.1", "files", ["src/a.rs"], null]),
         json!(["1.2", "word", [], "it was there before"]),
     ];
-    assert_eq!(short, wanted);
+    assert_eq!(bench.receipts_in(CHANGE, &["task", "proof", "own", "no_change"]), wanted);
 }
 
 #[test]
@@ -204,13 +189,9 @@ fn hand_ticked_command_joins_checks() {
     bench.agent(&format!("echo $n > made.txt; if [ $n = 2 ]; then echo > second.txt; fi\n{TICK}"));
     let ran = bench.ralph("--max-iterations 3").run().with_code(0);
     ran.says("`test -e second.txt` failed").says("`test -e second.txt` passed");
-    let all = receipts(&bench);
-    let short: Vec<_> = all
-        .iter()
-        .map(|receipt| json!([receipt["task"], receipt["proof"], receipt["iteration"]]))
-        .collect();
-    assert_eq!(short, [json!(["1.1", "files", 1]), json!(["1.1", "command", 2])]);
-    assert_eq!(all[1]["verify"]["run"], "test -e second.txt");
+    let wanted = [json!(["1.1", "files", 1]), json!(["1.1", "command", 2])];
+    assert_eq!(bench.receipts_in(CHANGE, &["task", "proof", "iteration"]), wanted);
+    assert_eq!(bench.receipts(CHANGE)[1]["verify"]["run"], "test -e second.txt");
 }
 
 #[test]
@@ -223,7 +204,7 @@ fn backward_clock_loses_no_receipt() {
         receipts_file.display()
     ));
     bench.ralph("--max-iterations 3").run().with_code(0);
-    let all = receipts(&bench);
+    let all = bench.receipts(CHANGE);
     assert!(all[0]["at"].to_string().starts_with('9'), "{all:?}");
     let proofs: Vec<_> = all.iter().map(|receipt| receipt["proof"].clone()).collect();
     assert_eq!(proofs, ["files", "command"]);
@@ -241,6 +222,7 @@ fn project_only_makes_proof_stricter() {
 }
 
 const FEATURE: &str = "001-login";
+const SHORT: &[&str] = &["task", "by", "proof", "own"];
 
 /// A project of spec-kit with this list, in a folder of the repository where it is not its root.
 fn feature(below: &str, list: &str) -> Bench {
@@ -266,20 +248,10 @@ fn agent_in(bench: &Bench, below: &str, turns: &[&str]) {
 }
 
 fn ralph<'a>(bench: &'a Bench, below: &str, rest: &str) -> crate::runner::support::Call<'a> {
-    let call =
-        bench.spool(&format!("ralph Build --change {FEATURE} --harness-command agent {rest}"));
+    let call = bench.spool(&format!(
+        "ralph Build --change {FEATURE} --harness-command agent --retry-pause=10ms --no-stay-awake {rest}"
+    ));
     call.within(&bench.root.join(below))
-}
-
-/// Task, witness and proof of each receipt, wherever they are kept.
-fn receipts_of_feature(bench: &Bench) -> Vec<Value> {
-    let projects = bench.home().join(".local/state/ralph-speckit/projects");
-    let folders = fs::read_dir(projects).unwrap().flatten();
-    let files = folders.map(|folder| folder.path().join(format!("receipts-{FEATURE}.jsonl")));
-    let text: String = files.filter_map(|path| fs::read_to_string(path).ok()).collect();
-    let all = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    all.map(|receipt| json!([receipt["task"], receipt["by"], receipt["proof"], receipt["own"]]))
-        .collect()
 }
 
 #[test]
@@ -310,7 +282,7 @@ fn done_judges_by_the_run() {
             json!(["T002", "done", "files", ["b.rs"]]),
             json!(["T003", "iteration", "files", ["c.rs"]]),
         ];
-        assert_eq!(receipts_of_feature(&bench), wanted, "{below}");
+        assert_eq!(bench.receipts_in(FEATURE, SHORT), wanted, "{below}");
         ran.says("Proved: 3 by files");
         let shown = bench.spool("status").within(&bench.root.join(below)).run();
         shown.with_code(0);
@@ -323,7 +295,10 @@ fn earlier_hand_ticks_lend_no_work() {
     agent_in(&bench, "", &["echo 1 > a.txt; tick T001", "done_ T002"]);
     ralph(&bench, "", "--max-iterations 2").run().with_code(3);
     assert!(bench.desk("said-2").contains("T002 is not ticked"), "{}", bench.desk("said-2"));
-    assert_eq!(receipts_of_feature(&bench), [json!(["T001", "iteration", "files", ["a.txt"]])]);
+    assert_eq!(
+        bench.receipts_in(FEATURE, SHORT),
+        [json!(["T001", "iteration", "files", ["a.txt"]])]
+    );
 }
 
 #[test]
@@ -447,19 +422,14 @@ fn subfolder_link_is_a_doubt() {
          if [ $n = 2 ]; then rm lib/b.rs; echo 'fn b() {}' > lib/b.rs; fi\n",
     );
     bench.ralph("--max-iterations 3").within(&project).run().with_code(0);
-    let all = receipts(&bench);
-    let short: Vec<_> = all
-        .iter()
-        .map(|receipt| json!([receipt["task"], receipt["own"], receipt["proof"]]))
-        .collect();
     let wanted = [
         json!(["1.1", ["lib/a.rs"], "files"]),
         json!(["1.2", ["lib/b.rs"], "tick"]),
         json!(["1.3", ["../api/a.rs"], "files"]),
     ];
-    assert_eq!(short, wanted);
-    let files = all[2]["files"].as_array().unwrap();
-    assert!(files.contains(&json!("lib/b.rs")), "{files:?}");
+    assert_eq!(bench.receipts_in(CHANGE, &["task", "own", "proof"]), wanted);
+    let files = bench.receipts(CHANGE)[2]["files"].clone();
+    assert!(files.as_array().unwrap().contains(&json!("lib/b.rs")), "{files:?}");
 }
 
 #[test]
@@ -483,7 +453,7 @@ fn subfolder_commands_run_in_project() {
     );
     let call = bench.ralph("--max-iterations 1").arg("--check").arg("pwd > ran-in.txt");
     call.within(&project).run().with_code(0);
-    assert_eq!(receipts(&bench)[0]["proof"], "command");
+    assert_eq!(bench.receipts(CHANGE)[0]["proof"], "command");
     let ran_in = fs::read_to_string(project.join("ran-in.txt")).unwrap();
     assert_eq!(ran_in.trim(), project.display().to_string());
 }
@@ -499,7 +469,8 @@ fn earlier_link_lends_no_target() {
          2) echo 'fn other() {{}}' > other.rs; sed -i 's/\\[ \\]/[x]/' {list};;\nesac"
     ));
     bench.ralph("--max-iterations 3").run().with_code(0);
-    let doubted = receipts(&bench).into_iter().find(|receipt| receipt["task"] == "1.2").unwrap();
+    let doubted =
+        bench.receipts(CHANGE).into_iter().find(|receipt| receipt["task"] == "1.2").unwrap();
     assert_eq!(doubted["proof"], "tick");
     assert_eq!(doubted["doubt"], "link.rs has changed only for another task");
 }

@@ -1,19 +1,8 @@
 //! The receipts of tasks that an agent ticks by hand under `spool ralph`.
 
-use std::fs;
-
 use serde_json::{Value, json};
 
 use crate::runner::support::{Bench, CHANGE, in_change};
-
-/// The receipts that are kept outside of the project.
-fn kept(bench: &Bench) -> Vec<Value> {
-    let projects = bench.home().join(".local/state/ralph-speckit/projects");
-    let folders = fs::read_dir(projects).into_iter().flatten().flatten();
-    let mut files = folders.map(|folder| folder.path().join(format!("receipts-{CHANGE}.jsonl")));
-    let text = fs::read_to_string(files.find(|path| path.is_file()).unwrap()).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
 
 #[test]
 fn hand_ticked_box_has_iteration_work() {
@@ -24,17 +13,9 @@ fn hand_ticked_box_has_iteration_work() {
     ));
     let ran = bench.ralph("--check true --proof word").run();
     ran.with_code(0);
-    let all = kept(&bench);
-    let short = |receipt: &Value| {
-        json!([
-            receipt["task"],
-            receipt["by"],
-            receipt["iteration"],
-            receipt["files"],
-            receipt["commits"]
-        ])
-    };
-    let all_short: Vec<_> = all.iter().map(short).collect();
+    let all = bench.receipts(CHANGE);
+    let fields = ["task", "by", "iteration", "files", "commits"];
+    let all_short = bench.receipts_in(CHANGE, &fields);
     let wanted = [
         json!(["1.1", "iteration", 1, ["made-1"], 0]),
         json!(["1.2", "iteration", 2, [], 0]),

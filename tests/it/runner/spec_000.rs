@@ -4,6 +4,7 @@
 //! counterpart: a runner that was not started is not there.
 
 use crate::runner::support::{Bench, PROMISE, says};
+use crate::support::has::Has;
 
 #[test]
 fn scenario_final_action_is_intercepted_when_completion_checks_fail() {
@@ -122,10 +123,7 @@ fn s2_checks_that_come_with_the_repository_are_named_and_not_run_without_trust()
     bench.write(SETTINGS, "---\nchecks:\n  - touch pwned\n---\n");
     bench.commit("the settings, too");
     let ran = bench.ralph("").run().with_code(2);
-    assert!(
-        ran.errors.contains("  touch pwned") && ran.errors.contains("--trust-project"),
-        "{ran:?}"
-    );
+    ran.errors.has("  touch pwned").has("--trust-project");
     assert_eq!((bench.runs(), bench.root.join("pwned").exists()), (0, false));
     bench.ralph("--trust-project").run().with_code(0);
     assert!(bench.root.join("pwned").exists());

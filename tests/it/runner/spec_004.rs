@@ -1,5 +1,6 @@
 //! Spec 004 (`spool ralph`): its scenarios by their names.
 
+use crate::support::has::Has;
 use serde_json::{Value, json};
 
 use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, in_state, says};
@@ -24,11 +25,13 @@ fn scenario_run_against_a_change_proposal() {
         .agent(&format!("echo 1 > made.txt; echo '- [x] 1.1 Make it' > {}", in_change("tasks.md")));
     bench.ralph("").run().with_code(0);
     let prompt = bench.prompt(1);
-    for words in
-        ["WHAT THE PROPOSAL WANTS", "HOW IT IS DESIGNED", "Build it", "1.1 Make it", PROMISE]
-    {
-        assert!(prompt.contains(words), "{words}\n{prompt}");
-    }
+    prompt.has_all(&[
+        "WHAT THE PROPOSAL WANTS",
+        "HOW IT IS DESIGNED",
+        "Build it",
+        "1.1 Make it",
+        PROMISE,
+    ]);
     // At least once, also where nothing is left to do.
     bench.ralph("").run().with_code(0);
     assert_eq!(bench.runs(), 2);

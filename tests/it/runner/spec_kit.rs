@@ -1,6 +1,7 @@
 //! A feature of spec-kit under `spool ralph`: the gate of its checklists, and the mandatory hooks of its extensions.
 
 use super::support::Bench;
+use crate::support::has::Has;
 
 const FEATURE: &str = ".specify/specs/001-login";
 const HOOKS: &str = "\
@@ -42,12 +43,7 @@ fn open_checklists_refuse_the_start() {
     let bench = feature();
     bench.write(format!("{FEATURE}/checklists/ux.md"), "- [x] CHK001 Done\n- [ ] CHK002 Open\n");
     let ran = ralph(&bench, "").run().with_code(2);
-    for words in [
-        "nothing is started, because feature `001-login` has open checklists:\n  ux.md: 1 of 2 open",
-        "add --ignore-checklists to continue with them open",
-    ] {
-        assert!(ran.errors.contains(words), "{words}: {ran}");
-    }
+    ran.errors.has_all(&["nothing is started, because feature `001-login` has open checklists:\n  ux.md: 1 of 2 open", "add --ignore-checklists to continue with them open"]);
     assert_eq!(bench.runs(), 0);
     assert!(!bench.path(".spool").join(".state").exists() && !bench.path(".claude").exists());
 
@@ -74,13 +70,11 @@ fn mandatory_hooks_reach_the_agent() {
         "whether the extension hooks of spec-kit ran cannot be seen from here: {words}"
     ));
     let prompt = bench.prompt(1);
-    for words in [
+    prompt.has_all(&[
         "Before the first task, run what spec-kit's extensions demand",
         "unless an earlier iteration did: /speckit-git-commit.",
         "before you end: /speckit-review-run.",
-    ] {
-        assert!(prompt.contains(words), "{words}: {prompt}");
-    }
+    ]);
     assert!(!prompt.contains("speckit-offer"), "{prompt}");
 }
 

@@ -3,9 +3,9 @@
 use std::fs;
 
 use rustix::process::Signal;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::runner::left::{kept, receipts, tick};
+use crate::runner::left::tick;
 use crate::runner::ran::Ran;
 use crate::runner::support::{Bench, CHANGE, Call, MORE_THAN_AN_HOUR, in_change};
 
@@ -58,16 +58,13 @@ fn continues(call: &Call<'_>, bench: &Bench, before: &Ran) -> Ran {
     ran.says("`test -e proof` failed: exit code 1").says("`test -e proof` passed");
     assert_eq!(bench.runs(), 4, "{both}");
     let wanted = [json!(["1.2", "files", ["b.rs"]]), json!(["1.3", "files", ["c.rs"]])];
-    let all: Vec<Value> = receipts(bench, CHANGE)
-        .iter()
-        .map(|receipt| json!([receipt[0], receipt[2], receipt[3]]))
-        .collect();
+    let all = bench.receipts_in(CHANGE, &["task", "proof", "own"]);
     assert!(wanted.iter().all(|receipt| all.contains(receipt)), "{all:?}{both}");
     assert!(all.contains(&json!(["1.4", "command", ["d.rs"]])), "{all:?}{both}");
     for end in
         ["began", "list", "armed", "contents", "next", "stop"].map(|ending| format!("run-{ending}"))
     {
-        assert_eq!(kept(bench, CHANGE, &end), None, "the run has ended: {end}");
+        assert_eq!(bench.kept_for(CHANGE, &end), None, "the run has ended: {end}");
     }
     ran
 }

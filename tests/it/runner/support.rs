@@ -81,9 +81,10 @@ impl Bench {
 
     /// The same with a task list in the change's folder.
     pub fn with_tasks(list: &str) -> Self {
-        let bench = Self::new();
+        let bench = Self::folder();
         bench.tasks(list);
-        bench.commit("the tasks");
+        bench.init();
+        bench.commit("the beginning");
         bench
     }
 
@@ -190,6 +191,30 @@ impl Bench {
     pub fn state_lines(&self, name: &str) -> Vec<Value> {
         let text = self.read(&in_state(name));
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// What is kept outside of the project of this kind for a change.
+    pub fn kept_for(&self, change: &str, kind: &str) -> Option<Vec<u8>> {
+        let projects = fs::read_dir(self.kept().join("projects")).into_iter().flatten().flatten();
+        let files = projects.map(|folder| folder.path().join(format!("receipts-{change}.{kind}")));
+        let all: Vec<_> = files.filter_map(|file| fs::read(file).ok()).collect();
+        (!all.is_empty()).then(|| all.concat())
+    }
+
+    /// The receipts of a change.
+    pub fn receipts(&self, change: &str) -> Vec<Value> {
+        let text = self.kept_for(change, "jsonl").unwrap_or_default();
+        String::from_utf8(text)
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    /// These fields of each receipt of a change.
+    pub fn receipts_in(&self, change: &str, fields: &[&str]) -> Vec<Value> {
+        let short = |receipt: Value| fields.iter().map(|field| receipt[field].clone()).collect();
+        self.receipts(change).into_iter().map(short).collect()
     }
 
     /// Waits until no runner holds the lock on the change.

@@ -150,24 +150,6 @@ fn ctrl_c_ends_agent_and_children() {
 }
 
 #[test]
-fn second_ctrl_c_skips_the_grace() {
-    let bench = Bench::new();
-    let witness = Bench::witness();
-    bench.agent(&format!(
-        "{}trap 'echo asked >&9' TERM\necho ready >&9\nwhile :; do sleep 1; done",
-        witness.held()
-    ));
-    let running = bench.ralph("--grace 10m").start();
-    witness.wait_for("ready");
-    running.signal(Signal::INT);
-    witness.wait_for("asked");
-    running.signal(Signal::INT);
-    running.finish().with_code(130);
-    witness.wait_for_the_end();
-    assert_eq!(bench.iterations()[0]["interrupted"], true);
-}
-
-#[test]
 fn agent_lingering_after_result_succeeded() {
     let bench = Bench::new();
     let witness = Bench::witness();
@@ -175,7 +157,9 @@ fn agent_lingering_after_result_succeeded() {
         "{}calls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'\nwhile :; do sleep 1; done",
         witness.held()
     ));
-    bench.ralph("--grace 200ms").run().with_code(0).says("ralph: done");
+    let mut running = bench.ralph("--grace 200ms").start();
+    bench.let_pass_until(Duration::from_secs(11), &mut running, "ralph: done");
+    running.finish().with_code(0);
     witness.wait_for_the_end();
     let entry = &bench.iterations()[0];
     assert_eq!((&entry["failure"], &entry["tokens_used"]), (&json!(""), &json!(TOKENS)));
@@ -231,24 +215,6 @@ fn min_iterations_counts_this_run() {
     let numbers: Vec<_> =
         bench.iterations().iter().map(|iteration| iteration["n"].clone()).collect();
     assert_eq!(numbers, [1, 2]);
-}
-
-#[test]
-fn max_iterations_counts_this_run_too() {
-    let bench = Bench::new();
-    bench.agent("echo $n > made.txt");
-    bench.ralph("--max-iterations 2").run().with_code(3);
-    bench.ralph("--max-iterations 2").run().with_code(3);
-    assert_eq!(bench.runs(), 4);
-}
-
-#[test]
-fn the_maximum_reached_is_no_success() {
-    let bench = Bench::new();
-    bench.agent("echo $n > made.txt");
-    let ran = bench.ralph("--max-iterations=1").run();
-    assert_eq!(ran.code, Some(3), "{ran}");
-    assert_eq!(bench.state()["status"], "stuck");
 }
 
 #[test]
@@ -428,18 +394,6 @@ fn quoted_rate_limit_is_no_wait() {
 }
 
 #[test]
-fn tokens_count_once_a_message() {
-    let bench = Bench::new();
-    // Three lines carry the figures of one message; the sum over lines would be more than twice the truth.
-    bench.claude(&format!(
-        "says 'On it.'\ncalls Bash\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
-    ));
-    bench.ralph("").run().with_code(0);
-    assert_eq!(bench.iterations()[0]["tokens_used"], TOKENS);
-    assert_eq!(bench.state()["total_tokens"], TOKENS);
-}
-
-#[test]
 fn tool_output_promises_nothing() {
     let bench = Bench::new();
     bench.claude(&format!(
@@ -463,24 +417,15 @@ fn promise_before_last_call_is_early() {
 
 #[test]
 fn echoed_prompt_is_no_answer() {
-    let bench = Bench::new();
-    bench.agent(&format!(
-        "cat \"$DESK/prompt-$n\"\nif [ $n = 3 ]; then {}; fi\necho 1 > made-$n",
-        says(PROMISE)
-    ));
-    bench.ralph("").run().with_code(0);
-    assert_eq!(bench.runs(), 3);
-}
-
-#[test]
-fn line_echoed_prompt_is_no_answer() {
-    let bench = Bench::new();
-    bench.agent(&format!(
-        "sed 's/^/  /' \"$DESK/prompt-$n\"\nif [ $n = 3 ]; then {}; fi\necho 1 > made-$n",
-        says(PROMISE)
-    ));
-    bench.ralph("").run().with_code(0);
-    assert_eq!(bench.runs(), 3);
+    for echo in ["cat", "sed 's/^/  /'"] {
+        let bench = Bench::new();
+        bench.agent(&format!(
+            "{echo} \"$DESK/prompt-$n\"\nif [ $n = 3 ]; then {}; fi\necho 1 > made-$n",
+            says(PROMISE)
+        ));
+        bench.ralph("").run().with_code(0);
+        assert_eq!(bench.runs(), 3, "{echo}");
+    }
 }
 
 #[test]
@@ -535,29 +480,6 @@ fn earlier_run_promise_is_over() {
     fs::remove_file(bench.beside("desk/runs")).unwrap();
     bench.agent("echo $n > made.txt");
     bench.ralph("--max-iterations 2").run().with_code(3);
-}
-
-#[test]
-fn a_bare_complete_is_no_promise() {
-    for words in
-        ["COMPLETE", "promise COMPLETE", "<promise>complete</promise>", "<promise></promise>"]
-    {
-        let bench = Bench::new();
-        bench.agent(&format!("echo $n > made.txt; echo '{words}'"));
-        bench.ralph("--max-iterations 2").run().with_code(3);
-        assert_eq!(bench.iterations()[1]["promise"], "missing", "{words}");
-    }
-}
-
-#[test]
-fn promise_without_work_is_refused() {
-    let bench = Bench::new();
-    bench.claude(&format!(
-        "if [ $n = 2 ]; then calls Bash; fi\nsays '{PROMISE}'\nresult '{PROMISE}'"
-    ));
-    bench.ralph("").run().with_code(0);
-    assert_eq!(bench.runs(), 2);
-    assert_eq!(bench.iterations()[0]["promise"], "refused");
 }
 
 // The task list.
@@ -694,17 +616,6 @@ fn removed_list_is_not_finished() {
 }
 
 #[test]
-fn a_large_x_is_a_tick() {
-    let bench = Bench::with_tasks("- [x] 1.1 Made\n- [ ] 1.2 Make it\n");
-    bench.agent(&format!(
-        "echo 1 > made.txt; printf -- '- [x] 1.1 Made\\n- [X] 1.2 Make it\\n' > {}",
-        in_change("tasks.md")
-    ));
-    bench.ralph("").run().with_code(0).says("2/2 tasks");
-    assert_eq!(bench.iterations()[0]["tasks_ticked"], json!(["1.2"]));
-}
-
-#[test]
 fn shortened_list_is_not_believed() {
     let bench = Bench::with_tasks("- [x] 1.1 Made\n- [ ] 1.2 Make it\n- [ ] 1.3 Try it\n");
     bench.agent(&format!(
@@ -736,23 +647,5 @@ fn prompts_are_neither_run_nor_lost() {
         assert!(bench.desk("got").contains(odd), "{place}: {}", bench.desk("got"));
         assert_eq!(bench.state()["task"], odd);
         assert!(!bench.root.join("run").exists());
-    }
-}
-
-#[test]
-fn any_form_of_limit_counts() {
-    let bench = Bench::new();
-    bench.agent("echo $n > made.txt");
-    for (form, runs) in [("--max-iterations=3", 3), ("--max-iterations 08", 8)] {
-        let before = bench.runs();
-        bench.ralph(form).run().with_code(3);
-        assert_eq!(bench.runs() - before, runs, "{form}");
-    }
-    for form in
-        ["--max-iterations=-1", "--max-iterations=0x3", "--max-iterations=", "--max-iterations"]
-    {
-        let before = bench.runs();
-        bench.ralph(form).run().with_code(2);
-        assert_eq!(bench.runs(), before, "{form}");
     }
 }

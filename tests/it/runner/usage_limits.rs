@@ -64,17 +64,6 @@ fn usage_limit_wait_shows_and_stops() {
 }
 
 #[test]
-fn stop_ends_a_usage_limit_wait() {
-    let bench = Bench::new();
-    limited(&bench, "$(($(date +%s) + 7200))");
-    let mut running = bench.ralph("--max-limit-wait 0").start();
-    running.wait_for("waiting for the usage limit, ");
-    bench.spool("stop").run().with_code(0);
-    running.finish().with_code(130);
-    assert_eq!(bench.runs(), 1);
-}
-
-#[test]
 fn wait_stays_within_loop_limits() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 7200))");
@@ -160,14 +149,4 @@ fn used_budget_allows_no_wait() {
         .with_code(8)
         .says("322 tokens are used, and 300 are allowed");
     assert_eq!(bench.runs(), 1);
-}
-
-#[test]
-fn near_limit_warning_stops_nothing() {
-    let bench = Bench::new();
-    bench.claude(&format!(
-        "printf '{{\"type\":\"rate_limit_event\",\"rate_limit_info\":{{\"status\":\"allowed_warning\",\"utilization\":0.95,\"resetsAt\":99999999999}}}}\\n'\n\
-         calls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
-    ));
-    bench.ralph("").run().with_code(0).says("the usage limit is near: 95 % is used");
 }

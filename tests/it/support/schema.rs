@@ -11,20 +11,23 @@ use serde_json::Value;
 const LARGEST: u64 = (1 << 53) - 1;
 
 /// What a schema says of a value, and what this check reads of it.
-const KNOWN: [&str; 17] = [
+const KNOWN: [&str; 20] = [
     "$schema",
     "$defs",
     "$ref",
     "title",
     "description",
     "examples",
+    "default",
     "type",
     "const",
     "enum",
     "format",
+    "pattern",
     "minimum",
     "maximum",
     "properties",
+    "additionalProperties",
     "required",
     "items",
     "anyOf",
@@ -91,6 +94,12 @@ impl Schema {
                 found.problems.push(format!("{at}: {value} is no time in UTC"));
             }
         }
+        if let (Some(pattern), Some(text)) = (schema["pattern"].as_str(), value.as_str()) {
+            assert_eq!(pattern, "^[0-9]*$", "{at}: a pattern that this check does not know");
+            if !text.bytes().all(|byte| byte.is_ascii_digit()) {
+                found.problems.push(format!("{at}: `{text}` is not {pattern}"));
+            }
+        }
         if let Some(number) = value.as_f64() {
             let least = schema["minimum"].as_f64().unwrap_or(f64::MIN);
             let most = schema["maximum"].as_f64().unwrap_or(LARGEST as f64);
@@ -122,6 +131,15 @@ impl Schema {
             found.known.insert(name.clone());
             if let Some(field) = fields.get(name) {
                 self.check_inside(rule, field, &format!("{at}.{name}"), found);
+            }
+        }
+        if let Some(rule) = schema.get("additionalProperties") {
+            let is_named = |name: &str| schema["properties"].get(name).is_some();
+            for (name, field) in fields.iter().filter(|(name, _)| !is_named(name)) {
+                found.known.insert(name.clone());
+                if rule.is_object() {
+                    self.check_inside(rule, field, &format!("{at}.{name}"), found);
+                }
             }
         }
         for name in schema["required"].as_array().into_iter().flatten() {

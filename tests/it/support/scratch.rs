@@ -35,6 +35,19 @@ pub fn checkout() -> &'static Path {
 /// Where programs are looked for.
 const SEARCHED: &str = if cfg!(windows) { r"C:\windows\system32" } else { "/usr/bin:/bin" };
 
+/// The settings of a project's repository.
+const REPOSITORY: &str = "[core]
+	repositoryformatversion = 0
+	bare = false
+[user]
+	name = Somebody
+	email = somebody@example.com
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+";
+
 /// A folder with a project and a home in it, and the whole environment of programs that are started there.
 pub struct Scratch {
     top: PathBuf,
@@ -125,10 +138,11 @@ impl Scratch {
     pub fn executable(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.beside(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let write = "rm -f \"$1\" && cat >\"$1\" && chmod 755 \"$1\"";
-        let mut writer = Command::new("/bin/sh");
-        let said = Said::with_input(writer.args(["-c", write, "sh"]).arg(&path), content);
+        let _ = fs::remove_file(&path);
+        let said = Said::with_input(Command::new("/bin/cp").arg("/dev/stdin").arg(&path), content);
         assert_eq!(said.code, Some(0), "{said}");
+        #[cfg(unix)]
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         path
     }
 
@@ -186,23 +200,24 @@ impl Scratch {
         said.out.trim().to_owned()
     }
 
-    /// Makes the project a repository; what git would do in the background is left out.
+    /// Makes the project a repository; what git would do in the background is left out. No git is started: most tests begin so.
     pub fn init(&self) {
-        self.git(&["init", "--quiet", "--initial-branch", "main"]);
-        for (name, value) in [
-            ("user.name", "Somebody"),
-            ("user.email", "somebody@example.com"),
-            ("gc.auto", "0"),
-            ("maintenance.auto", "false"),
-        ] {
-            self.git(&["config", name, value]);
+        for folder in ["objects", "refs", "hooks"] {
+            fs::create_dir_all(self.path(".git").join(folder)).unwrap();
         }
+        self.write(".git/HEAD", "ref: refs/heads/main\n");
+        self.write(".git/config", REPOSITORY);
+        self.write(".git/info/exclude", "# What nobody shares\n");
     }
 
-    /// Commits all that there is and returns the commit's name.
-    pub fn commit(&self, message: &str) -> String {
+    /// Commits all that there is.
+    pub fn commit(&self, message: &str) {
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--allow-empty", "--message", message]);
+    }
+
+    /// The name of the last commit.
+    pub fn head(&self) -> String {
         self.git(&["rev-parse", "HEAD"])
     }
 }
@@ -229,6 +244,13 @@ impl Said {
         let mut child = command.spawn().unwrap();
         let _ = child.stdin.take().unwrap().write_all(input.as_ref());
         Self::from(&child.finish())
+    }
+
+    /// What was said; the test fails unless the call ended with this code.
+    #[track_caller]
+    pub fn with_code(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self}");
+        self
     }
 
     /// Standard output; the test fails unless the call succeeded and said nothing else.

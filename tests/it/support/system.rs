@@ -19,3 +19,15 @@ pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> std::io::Res
         std::os::windows::fs::symlink_file(target, link)
     }
 }
+
+/// Whether a process lives; one that has ended and that nobody has asked about does not.
+#[cfg(unix)]
+#[allow(dead_code, reason = "not every test program looks at processes")]
+pub fn is_alive(id: i32) -> bool {
+    match std::fs::read_to_string(format!("/proc/{id}/stat")) {
+        Ok(stat) => !stat.rsplit(')').next().unwrap().trim_start().starts_with(['Z', 'X']),
+        Err(_) => {
+            rustix::process::test_kill_process(rustix::process::Pid::from_raw(id).unwrap()).is_ok()
+        }
+    }
+}

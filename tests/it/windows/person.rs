@@ -70,8 +70,7 @@ fn setup_doctor_and_remove_work() {
     let person = Person::new();
     let theirs = "\u{feff}{\r\n  \"model\": \"opus\"\r\n}\r\n";
     fs::write(person.settings(), theirs).unwrap();
-    let before = person.spool(&["doctor"]);
-    assert_eq!(before.code, Some(1), "{before}");
+    let before = person.spool(&["doctor"]).with_code(1);
     assert!(!before.out.contains("settings.json"), "{before}");
 
     let said = person.spool(&["setup", "--statusline", "--user-commands"]).ok();
@@ -88,11 +87,10 @@ fn setup_doctor_and_remove_work() {
     let spool = data.join(r"bin\spool.exe").display().to_string().replace('\\', "/");
     assert_eq!(settings["statusLine"]["command"], format!("'{spool}' statusline"));
     let line =
-        Said::with_input(person.0.command(data.join(r"bin\spool.exe")).arg("statusline"), "{}");
-    assert_eq!(line.code, Some(0), "{line}");
+        Said::with_input(person.0.command(data.join(r"bin\spool.exe")).arg("statusline"), "{}")
+            .with_code(0);
 
-    let after = person.spool(&["doctor"]);
-    assert_eq!(after.code, Some(0), "{after}");
+    person.spool(&["doctor"]).with_code(0);
     let again = person.spool(&["setup"]).ok();
     assert!(!again.contains("installed the plugin"), "{again}");
 

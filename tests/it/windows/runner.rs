@@ -170,13 +170,11 @@ fn stop_ends_agent_and_loop() {
     let bench = Bench::new(&[CHILD, FOR_EVER]);
     let running = bench.start(&[]);
     bench.wait_for("self");
-    let taken = Said::of(&mut bench.ralph::<&str>(&[]));
-    assert_eq!(taken.code, Some(12), "{taken}");
+    let taken = Said::of(&mut bench.ralph::<&str>(&[])).with_code(12);
     let words = format!("already: process {}, since", running.id());
     assert!(taken.err.contains(&words), "{taken}");
     bench.spool(&["stop"]).ok();
-    let said = Said::from(&running.finish());
-    assert_eq!(said.code, Some(130), "{said}");
+    let said = Said::from(&running.finish()).with_code(130);
     bench.assert_gone("child");
     bench.assert_gone("self");
     assert_eq!(bench.state()["reason"], "stopped", "{said}");
@@ -204,8 +202,8 @@ fn unstartable_agent_is_named() {
     let bench = Bench::new(&[]);
     let mut call = bench.0.command(SPOOL);
     call.args(["ralph", "Build it", "--change", CHANGE]);
-    let said = Said::of(call.args(["--harness-command", r"C:\not here\agent.exe --fast"]));
-    assert_eq!(said.code, Some(9), "{said}");
+    let said =
+        Said::of(call.args(["--harness-command", r"C:\not here\agent.exe --fast"])).with_code(9);
     assert!(said.err.contains(r"`C:\not` cannot be started"), "{said}");
 }
 
