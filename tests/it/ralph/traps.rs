@@ -22,7 +22,9 @@ fn late_transcript_is_awaited() {
     change(&bench);
     let running = bench.stop("s1").saying(PROMISE).start();
     bench.transcript("s1").tool("Edit");
-    assert!(running.finish().told().contains("PROMISE_ACCEPTED): Make it · 1 iteration"));
+    assert!(running.finish().told().contains(
+        "PROMISE_ACCEPTED): Make it · on the agent's word alone: no check · 1 iteration"
+    ));
 }
 
 #[test]
@@ -30,7 +32,7 @@ fn changed_files_replace_a_transcript() {
     let bench = armed("\"Make it\"");
     bench.write("src/main.rs", "fn main() {}");
     let stop = bench.stop("s1").saying(PROMISE).run();
-    let words = "Make it · tool calls could not be counted; files or commits changed · 1 iteration";
+    let words = "Make it · on the agent's word alone: no check; tool calls could not be counted; files or commits changed · 1 iteration";
     assert_eq!(stop.told(), format!("Ralph-speckit: done (PROMISE_ACCEPTED): {words}"));
 }
 
@@ -181,11 +183,9 @@ fn subagent_work_counts_once() {
 fn last_iteration_promise_completes() {
     let bench = armed("\"Make it\" --max-iterations 2");
     works_and_says(&bench, "no").reason();
-    assert!(
-        works_and_says(&bench, PROMISE)
-            .told()
-            .contains("PROMISE_ACCEPTED): Make it · 2 iterations")
-    );
+    assert!(works_and_says(&bench, PROMISE).told().contains(
+        "PROMISE_ACCEPTED): Make it · on the agent's word alone: no check · 2 iterations"
+    ));
 }
 
 #[test]
