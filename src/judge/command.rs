@@ -1,7 +1,12 @@
 //! The files of the project that a command runs: those that its words name in any spelling, and its tests. They are a
 //! part of the judge: a change of them casts doubt on what the command proves.
 
+use std::path::Path;
+
+use crate::engine::is_deaf;
 use crate::evidence::pattern::Pattern;
+use crate::system::files::names_of_program;
+use crate::world;
 
 const SETTINGS: &str = ".spool/ralph.toml";
 /// Folders of tests; then names of tests and test folders, or beginnings or ends of such names.
@@ -24,6 +29,9 @@ const DEFINED_IN: [(&str, &str); 6] = [
 const AFTER_PROGRAM: [&str; 6] = ["file", ".config.", ".conf.", "rc", ".ini", ".xml"];
 /// Programs that run the files of a pattern, and do not only read them.
 const INTERPRETERS: &str = "sh bash zsh dash ksh source python python3 node ruby perl php";
+/// Words of a shell that are no programs, and may be none.
+const OF_SHELL: &str = "! . : [ [[ { break builtin case command continue do done echo elif else esac eval exec exit export false fi for function \
+    if local printf pwd read readonly return set shift source test then time trap true type ulimit umask unset until wait while";
 
 /// The words of each command.
 pub struct Commands(Vec<Vec<String>>);
@@ -42,6 +50,49 @@ impl Commands {
     pub fn paths(&self) -> impl Iterator<Item = &String> {
         self.0.iter().flatten().filter(|word| word.contains(['.', '/']))
     }
+}
+
+/// Programs and scripts that these commands begin with and nobody finds, and the commands that pass whatever they run.
+/// Nothing is run.
+pub fn doubtful<'a>(commands: impl Iterator<Item = &'a str>, root: &Path) -> [Vec<String>; 2] {
+    let [mut missing, mut deaf] = [Vec::new(), Vec::new()];
+    for line in commands {
+        deaf.extend(is_deaf(line).then(|| line.to_owned()));
+        // Signs in quotation marks belong to a text.
+        let is_shell = |part: &&str| part.matches(['"', '\'', '`']).count() % 2 == 0;
+        for part in line.split([';', '|', '&', '\n']).take_while(is_shell) {
+            let mut words = part.split_whitespace().skip_while(|word| word.contains('='));
+            let Some(program) = words.next().filter(|word| *word != "cd") else { break };
+            let mut files = words.take_while(|word| !matches!(*word, "-c" | "-m"));
+            let script = files.find(|word| !word.starts_with('-'));
+            let script = script.filter(|_| is_one_of(INTERPRETERS, program));
+            let is_missing = !is_one_of(OF_SHELL, program) && !is_program(program, root);
+            missing.extend(is_missing.then(|| program.to_owned()));
+            missing.extend(script.filter(|path| !is_file(path, root)).map(str::to_owned));
+        }
+    }
+    [missing, deaf].map(|mut names| {
+        names.dedup();
+        names
+    })
+}
+
+fn is_program(word: &str, root: &Path) -> bool {
+    let folders = world::raw_variable("PATH").unwrap_or_default();
+    let mut folders = std::env::split_paths(&folders).map(|folder| root.join(folder).join(word));
+    let is_name = !word.contains('/');
+    let is_any = |path| names_of_program(path).any(|path| path.exists());
+    if is_name && is_plain(word) { folders.any(is_any) } else { is_file(word, root) }
+}
+
+/// Without signs that a shell reads.
+fn is_plain(word: &str) -> bool {
+    word.chars().all(|sign| sign.is_alphanumeric() || "._+-/".contains(sign))
+}
+
+/// A word that is no name of a file may mean one that is there.
+fn is_file(word: &str, root: &Path) -> bool {
+    !is_plain(word) || root.join(word).exists()
 }
 
 /// The words of a command line without shell signs and options.
@@ -211,6 +262,28 @@ mod tests {
         );
         assert!(runs("make check", "Makefile") && !runs("cmake .", "Makefile"));
         assert!(!runs("sh y.sh", "x.sh") && !runs("cargo build", "src/main.rs"));
+    }
+
+    #[test]
+    fn unfound_programs_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("there.sh"), "").unwrap();
+        for (line, missing) in [
+            ("pytset-for-sure -q", &["pytset-for-sure"][..]),
+            ("sh check.sh", &["check.sh"]),
+            ("bash -e ./ci/check.sh | tail", &["./ci/check.sh"]),
+            ("A=1 ./run.sh && sh there.sh", &["./run.sh"]),
+            ("if test -e x; then sh there.sh; fi", &[]),
+            ("sh -c 'nothing-like-it; sh x.sh'", &[]),
+            ("cd app && nothing-like-it", &[]),
+            ("$RUNNER --all", &[]),
+            ("sh -m tools.x", &[]),
+        ] {
+            let [found, _] = doubtful([line].into_iter(), folder.path());
+            assert_eq!(found, missing, "{line}");
+        }
+        let [_, deaf] = doubtful(["sh there.sh || true"].into_iter(), folder.path());
+        assert_eq!(deaf, ["sh there.sh || true"]);
     }
 
     #[test]
