@@ -49,7 +49,7 @@ pub enum TestsRun {
 /// count as one test or none, `<` subtracts one, `f` is a failed test, and `-` counts only the failures.
 const LINES: &str = include_str!("output.lines");
 /// Commands that end well whatever was before them.
-const DEAF: &str = "true|:|echo|printf|exit 0|cat|tail|head|tee|sort|sed|wc|tr|cut|uniq|column|less|more|sleep|wait";
+const DEAF: &str = "true|:|echo|printf|exit 0|return 0|ls|pwd|date|cat|tail|head|tee|sort|sed|wc|tr|cut|uniq|column|less|more|sleep|wait";
 /// Programs that run tests and count them, and programs that do so with one of the words of `TASKS` behind them.
 const RUNNERS: &str = "ava busted nextest ctest cypress jest mocha phpunit pest playwright prove pytest rspec tox unittest vitest bats karma \
     nose2 minitest behat behave codecept cucumber cucumber-js elm-test eunit ginkgo gotestsum jasmine nosetests Invoke-Pester \
@@ -89,7 +89,8 @@ pub fn is_deaf(line: &str) -> bool {
     let is_end =
         |sign: char| matches!(sign, ';' | '\n') || (sign == '|' && !line.contains("pipefail"));
     let is_well = |part: &str| {
-        let rest = DEAF.split('|').find_map(|known| part.trim().strip_prefix(known));
+        let part = part.trim_matches([' ', '(', ')', '{', '}']);
+        let rest = DEAF.split('|').find_map(|known| part.strip_prefix(known));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '>', ')']))
     };
     let last = parts.rsplit_once(is_end).map(|(_, last)| last);
@@ -230,14 +231,10 @@ fn of_gradle(task: &str) -> Option<i64> {
 
 /// The number before `passed` in `12 passed; 0 failed`; 0 for none.
 fn number_before_passed(line: &str) -> i64 {
-    let mut before = "";
-    for part in line.split([' ', '\t', ',', ';', '(', ')', '|']).filter(|part| !part.is_empty()) {
-        if part.eq_ignore_ascii_case("passed") {
-            return before.parse().unwrap_or(0);
-        }
-        before = part;
-    }
-    0
+    let parts = line.split([' ', '\t', ',', ';', '(', ')', '|']).filter(|part| !part.is_empty());
+    let parts: Vec<&str> = parts.collect();
+    let pair = parts.windows(2).find(|pair| pair[1].eq_ignore_ascii_case("passed"));
+    pair.and_then(|pair| pair[0].parse().ok()).unwrap_or(0)
 }
 
 /// `12 passed, 1 skipped in 0.12s`: only numbers with their word, and the time.
@@ -609,6 +606,8 @@ mod tests {
             "sh -c 'npm test || true'",
             "(npm test; echo)",
             "npm test && echo good || echo bad",
+            "npm test || (exit 0)",
+            "npm test || ls",
         ] {
             assert!(is_deaf(line), "{line}");
         }

@@ -88,17 +88,6 @@ impl Contents {
         paths.filter_map(|path| std::str::from_utf8(path).ok())
     }
 
-    /// Adds those of `paths` that only `others` has.
-    pub fn with_missing(mut self, others: &Self, paths: &[String]) -> Self {
-        for file in others.0.iter() {
-            let is_asked = paths.iter().any(|path| path.as_bytes() == file.path());
-            if is_asked && self.0.iter().all(|known| known.path() != file.path()) {
-                Rc::make_mut(&mut self.0).push_file(file);
-            }
-        }
-        self
-    }
-
     /// Replaces the files at these paths by those of `others`.
     pub fn with_those_of(self, others: &Self, paths: &BTreeSet<&str>) -> Self {
         let is_asked = |path: &[u8]| str::from_utf8(path).is_ok_and(|text| paths.contains(text));
@@ -235,7 +224,9 @@ impl ContentsLook<'_> {
         };
         let is_unmet = |path: &&String| {
             path.ends_with('/')
-                && !found.iter().any(|file| file.path().starts_with(path.as_bytes()))
+                && !found.iter().any(|file| {
+                    file.seen().mode & ASIDE == 0 && file.path().starts_with(path.as_bytes())
+                })
                 && is_real(path)
         };
         for path in folders.iter().filter(is_unmet) {

@@ -1,7 +1,8 @@
 //! The files of the project that a command runs: those that its words name in any spelling, and its tests. They are a
 //! part of the judge: a change of them casts doubt on what the command proves.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use crate::engine::is_deaf;
 use crate::evidence::pattern::Pattern;
@@ -55,7 +56,8 @@ impl Commands {
 /// Programs and scripts that these commands begin with and nobody finds, and the commands that pass whatever they run.
 /// Nothing is run.
 pub fn doubtful<'a>(commands: impl Iterator<Item = &'a str>, root: &Path) -> [Vec<String>; 2] {
-    let [mut missing, mut deaf] = [Vec::new(), Vec::new()];
+    let [mut missing, mut deaf] = [const { BTreeSet::new() }; 2];
+    let path = world::raw_variable("PATH").unwrap_or_default();
     for line in commands {
         deaf.extend(is_deaf(line).then(|| line.to_owned()));
         // Signs in quotation marks belong to a text.
@@ -66,33 +68,23 @@ pub fn doubtful<'a>(commands: impl Iterator<Item = &'a str>, root: &Path) -> [Ve
             let mut files = words.take_while(|word| !matches!(*word, "-c" | "-m"));
             let script = files.find(|word| !word.starts_with('-'));
             let script = script.filter(|_| is_one_of(INTERPRETERS, program));
-            let is_missing = !is_one_of(OF_SHELL, program) && !is_program(program, root);
+            let here = || vec![root.to_owned()];
+            let is_path = program.contains('/');
+            let places = if is_path { here() } else { std::env::split_paths(&path).collect() };
+            let is_missing = !is_one_of(OF_SHELL, program) && !is_among(&places, program);
             missing.extend(is_missing.then(|| program.to_owned()));
-            missing.extend(script.filter(|path| !is_file(path, root)).map(str::to_owned));
+            missing.extend(script.filter(|script| !is_among(&here(), script)).map(str::to_owned));
         }
     }
-    [missing, deaf].map(|mut names| {
-        names.dedup();
-        names
-    })
+    [missing, deaf].map(|names| names.into_iter().collect())
 }
 
-fn is_program(word: &str, root: &Path) -> bool {
-    let folders = world::raw_variable("PATH").unwrap_or_default();
-    let mut folders = std::env::split_paths(&folders).map(|folder| root.join(folder).join(word));
-    let is_name = !word.contains('/');
-    let is_any = |path| names_of_program(path).any(|path| path.exists());
-    if is_name && is_plain(word) { folders.any(is_any) } else { is_file(word, root) }
-}
-
-/// Without signs that a shell reads.
-fn is_plain(word: &str) -> bool {
-    word.chars().all(|sign| sign.is_alphanumeric() || "._+-/".contains(sign))
-}
-
-/// A word that is no name of a file may mean one that is there.
-fn is_file(word: &str, root: &Path) -> bool {
-    !is_plain(word) || root.join(word).exists()
+/// One of the folders has this file, or the word has signs that a shell reads.
+fn is_among(folders: &[PathBuf], word: &str) -> bool {
+    let is_plain = |sign: char| sign.is_alphanumeric() || "._+-/".contains(sign);
+    let is_there =
+        |path: PathBuf| path.exists() || names_of_program(path).any(|path| path.exists());
+    !word.chars().all(is_plain) || folders.iter().any(|folder| is_there(folder.join(word)))
 }
 
 /// The words of a command line without shell signs and options.

@@ -22,9 +22,7 @@ const LEADS: [&str; 3] = ["../../", "./", "@/"];
 /// Signs of a template or a variable: such a name means a file only where that file is there.
 const OF_TEMPLATES: [char; 7] = ['=', '{', '}', '~', '%', '^', '&'];
 /// Signs around a name with blanks.
-const QUOTES: &[char] = &[
-    '\'', '"', '*', '<', '>', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}', '\u{201e}', '«', '»',
-];
+const QUOTES: &str = "'\"*<>‘’“”„«»";
 
 impl FileName {
     pub fn is_folder(&self) -> bool {
@@ -104,8 +102,9 @@ fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(FileName) -> bo
                 '\u{2010}'..='\u{206f}' | '\u{2190}'..='\u{21ff}' => sign != '\u{2019}',
                 _ => sign.is_whitespace() || (sign >= '\u{2e80}' && !is_code),
             };
+            let is_quote = |sign: char| QUOTES.contains(sign);
             let mut begin = None;
-            for (at, sign) in part.match_indices(QUOTES).filter(|_| !is_code) {
+            for (at, sign) in part.match_indices(is_quote).filter(|_| !is_code) {
                 let before = begin.replace(at + sign.len());
                 let quoted = before.map_or("", |before| &part[before..at]);
                 let is_whole = quoted.contains(' ') && quoted.trim() == quoted;
@@ -146,10 +145,7 @@ fn name_of(word: &str, is_code: bool) -> Option<FileName> {
     };
     // A bracket at the end belongs to the path if the other one stands in it: `app/[id]`.
     let trimmed = word.trim_matches(AROUND);
-    let is_whole = ["[]", "{}"].into_iter().all(|both| {
-        let [open, close] = [&both[..1], &both[1..]].map(|sign| trimmed.contains(sign));
-        open == close
-    });
+    let is_whole = trimmed.contains(['[', '{']) == trimmed.contains([']', '}']);
     let word = if is_whole { trimmed } else { &word };
     let word =
         ["'s", "\u{2019}s"].iter().fold(word, |word, end| word.strip_suffix(end).unwrap_or(word));

@@ -20,11 +20,10 @@ pub fn lack(unproved: &Unproved) -> String {
         UnprovedReason::OnlyPutBack => {
             format!("since the task before, only {files} changed, back to what was there {was}")
         }
-        UnprovedReason::NamedFilesUnchanged if unproved.files.len() == 1 => {
-            format!("it names {files}, which is byte for byte {was}")
-        }
         UnprovedReason::NamedFilesUnchanged => {
-            format!("it names {files}, and all of them are byte for byte {was}")
+            let is_one = unproved.files.len() == 1;
+            let which = if is_one { "which is" } else { "and all of them are" };
+            format!("it names {files}, {which} byte for byte {was}")
         }
         UnprovedReason::NamedFilesMissing => {
             format!("it names {files}, and no such file is there")
