@@ -18,7 +18,7 @@ pub struct FileName {
 const AROUND: &[char] =
     &['"', '\'', '*', '<', '>', ':', '[', ']', '{', '}', '|', '(', ')', '`', '?', '!', ','];
 /// Leads to the project: links of a list begin in `specs/NAME`, and web projects call their sources `@/`.
-const LEADS: [&str; 3] = ["../../", "./", "@/"];
+const LEADS: [&str; 6] = ["../../", "./", "@/", "$PWD/", "${PWD}/", "$(pwd)/"];
 /// Signs of a template or a variable: such a name means a file only where that file is there.
 const OF_TEMPLATES: [char; 7] = ['=', '{', '}', '~', '%', '^', '&'];
 /// Signs around a name with blanks.
@@ -43,9 +43,9 @@ impl FileName {
 
 /// Each name once. Lines that begin with `Verify` are skipped: they name what a command reads.
 pub fn names_in(text: &str) -> Vec<FileName> {
-    let mut found: Vec<FileName> = Vec::new();
+    let (mut found, mut known) = (Vec::new(), BTreeSet::new());
     each_name(text, false, &mut |name| {
-        if found.iter().all(|known| known.path != name.path) {
+        if known.insert(name.path.clone()) {
             found.push(name);
         }
         true
@@ -151,8 +151,9 @@ fn name_of(word: &str, is_code: bool) -> Option<FileName> {
         ["'s", "\u{2019}s"].iter().fold(word, |word, end| word.strip_suffix(end).unwrap_or(word));
     let word = without_place(word).trim_end_matches(['.', '!', '?', ':', '*', '-']);
     let word = LEADS.iter().fold(word, |word, lead| word.strip_prefix(lead).unwrap_or(word));
-    let word = without_variable(word);
-    let word = word.split("[^").next().unwrap_or_default();
+    let below = without_variable(word);
+    let is_sure = below.len() == word.len() && !word.contains(OF_TEMPLATES);
+    let word = below.split("[^").next().unwrap_or_default();
     let stressed = word.strip_prefix('_').and_then(|word| word.strip_suffix('_'));
     let word = stressed.filter(|word| word.contains('.')).unwrap_or(word);
     let is_sign = |sign: char| sign == '*' || sign.is_control();
@@ -173,8 +174,7 @@ fn name_of(word: &str, is_code: bool) -> Option<FileName> {
             && end.starts_with(|sign: char| sign.is_ascii_alphabetic())
             && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
     });
-    let looks =
-        !word.contains(OF_TEMPLATES) && (is_folder || (has_ending && (has_slash || is_code)));
+    let looks = is_sure && (is_folder || (has_ending && (has_slash || is_code)));
     // `LICENSE` and `Makefile` are names, `build` is a word.
     let bare = !has_slash && !word.contains('.');
     let may_be = !bare || is_code || word.starts_with(char::is_uppercase) || word.starts_with('$');
@@ -186,10 +186,10 @@ fn without_variable(word: &str) -> &str {
     let Some((first, rest)) = word.split_once('/').filter(|_| word.starts_with(['$', '%'])) else {
         return word;
     };
-    let name = first.trim_matches(|sign: char| "$%{}()".contains(sign));
+    let name = first.trim_matches(['$', '%', '{', '}']);
     let is_variable =
         |name: &str| name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-    if is_variable(name) || name == "pwd" { rest } else { word }
+    if is_variable(name) { rest } else { word }
 }
 
 /// A word without a place in a file: `src/a.rs:12`, `src/a.rs#L12`, `tests/test_a.py::test_sum`.
@@ -247,8 +247,8 @@ mod tests {
                 &["docs/my notes.md", "docs/our plan.md", "a/b c.md", "a/d e.md"],
             ),
             (
-                "In $PWD/src/a.py, ${ROOT}/src/b.py, `%ROOT%/src/c.py` and $(pwd)/src/d.py",
-                &["src/a.py", "src/b.py", "src/c.py", "src/d.py"],
+                "In $PWD/src/a.py and $(pwd)/src/b.py, not ${ROOT}/src/c.py",
+                &["src/a.py", "src/b.py"],
             ),
             ("As (@src/a.rs) and @/b/c.ts do", &["@src/a.rs", "src/a.rs", "b/c.ts"]),
             ("As out=src/a.rs and --out=`src/b.rs`", &["src/a.rs", "src/b.rs"]),
@@ -278,9 +278,16 @@ mod tests {
             "$id.tsx",
         ];
         assert_eq!(paths(text, false), all);
-        let text =
-            "Fill src/%name%.py, {{slug}}/setup.py, docs/Q&A.md, 'my file.txt' and it's 100%";
-        let all = ["src/%name%.py", "{{slug}}/setup.py", "docs/Q&A.md", "my file.txt"];
+        let text = "Fill $ROOT/src/a.py, ${ROOT}/src/b.py, `%ROOT%/src/c.py`, src/%name%.py, {{slug}}/setup.py, docs/Q&A.md, 'my file.txt' and it's 100%";
+        let all = [
+            "src/a.py",
+            "src/b.py",
+            "src/c.py",
+            "src/%name%.py",
+            "{{slug}}/setup.py",
+            "docs/Q&A.md",
+            "my file.txt",
+        ];
         let found = paths(text, false);
         assert!(all.iter().all(|path| found.iter().any(|name| name == path)), "{found:?}");
         let covers =
@@ -297,6 +304,7 @@ mod tests {
             .fold(String::new(), |text, at| text + &format!("Write Src/{at}.rs in lib/\n"));
         let found = lower_files_in(&text);
         assert!(found.contains("src/19999.rs") && !found.contains("lib/"));
+        assert_eq!(names_in(&text).len(), 20_002);
     }
 
     #[test]

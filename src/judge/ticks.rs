@@ -305,9 +305,11 @@ impl Ticks {
         };
         let proof = match judged.proof {
             Ok(proof) => proof,
-            // The command may still prove the task.
-            Err(why) if command.is_some() && !why.holds_up_all() => Proof::Tick,
-            Err(why) => return self.refuse(id, why),
+            // The command may still prove the task, unless it passes always.
+            Err(why) if command.as_deref().is_none_or(is_deaf) || why.holds_up_all() => {
+                return self.refuse(id, why);
+            }
+            Err(_) => Proof::Tick,
         };
         self.proved.push(Tick {
             task: judged.id,
@@ -447,8 +449,8 @@ fn waits_for_command(receipt: &KnownReceipt) -> bool {
 /// What a passed run of a Verify command shows.
 pub fn shown(run: &str, tail: &str) -> VerifyShown {
     match tests_run(run, tail.as_bytes()) {
+        TestsRun::Uncounted | TestsRun::Unknown if is_deaf(run) => VerifyShown::Nothing,
         TestsRun::Uncounted => VerifyShown::Uncounted,
-        TestsRun::Unknown if is_deaf(run) => VerifyShown::Uncounted,
         _ => VerifyShown::Passed,
     }
 }
