@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
+use crate::exec::find::find;
+use crate::feature::project::Project;
 use crate::world;
 
 /// The environment, the working folder and the running program, as plain values.
@@ -28,6 +30,12 @@ pub const CLIENT_VARIABLES: &[&str] =
     &["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"];
 
 impl Environment {
+    /// The first `claude` on the `PATH` that the project at hand does not bring along.
+    pub fn claude(&self) -> Option<PathBuf> {
+        let _left_out = Project::around(&self.working_folder);
+        find("claude")
+    }
+
     /// Fails without a home or a working folder.
     pub fn of_this_process() -> Result<Self> {
         let home = world::home().with_context(|| {

@@ -8,7 +8,7 @@ use super::converge;
 use super::fingerprint::Hasher;
 use super::ledger::Ledger;
 use super::observation::{
-    Attempt, CheckResult, Demand, Difference, Observation, UnchangedFiles, Waiting, Work,
+    Attempt, CheckResult, Demand, Difference, NO_CHECK, Observation, UnchangedFiles, Waiting, Work,
 };
 use super::promise::Promise;
 use super::review::{self, SAME_FAILURE};
@@ -465,7 +465,7 @@ fn without_work(contract: &Contract, after: &Ledger, seen: &Observation) -> Opti
         _ if calls < needed => UNSEEN_WORK,
         _ => &seen.against,
     };
-    let is_asked = after.unseen_claims == 0 && !against.is_empty();
+    let is_asked = after.unseen_claims == 0 && !matches!(against, "" | NO_CHECK);
     is_asked.then(|| Shortfall::UnseenWork(against.to_owned()))
 }
 

@@ -47,9 +47,9 @@ pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of, hash_of_long};
 pub use landing::{NearLimit, near_limit};
 pub use ledger::Ledger;
 pub use observation::{
-    Attempt, CheckResult, Demand, Difference, FinishedPart, Observation, ReviewResult, Tampered,
-    TokenTotals, UnchangedFiles, Waiting, Work,
+    Attempt, CheckResult, Demand, Difference, FinishedPart, NO_CHECK, Observation, ReviewResult,
+    Tampered, TokenTotals, UnchangedFiles, Waiting, Work,
 };
-pub use output::{TestsRun, tests_run};
+pub use output::{TestsRun, is_deaf, tests_run};
 pub use promise::{Promise, PromiseMatch};
 pub use verdict::{BudgetUnit, Dollars, Obstacle, Shortfall, Stall, TerminalReason, Verdict};

@@ -10,6 +10,8 @@ use super::order::few;
 use super::promise::Promise;
 use super::unproved::UnprovedTask;
 
+/// Stands alone against a claim behind which is work, and that no check confirms.
+pub const NO_CHECK: &str = "no check";
 /// Ids in one line.
 const NAMED: usize = 12;
 
@@ -53,7 +55,7 @@ pub struct Observation {
     pub answered: bool,
     /// A difference of files or commits since the loop was armed.
     pub since_arming: Difference,
-    /// Words against the claim, which is refused once; empty for none.
+    /// Words against the claim, which is refused once unless they are [`NO_CHECK`]; empty for none.
     pub against: String,
     pub fingerprint: Fingerprint,
     pub files: UnchangedFiles,

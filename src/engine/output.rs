@@ -48,10 +48,16 @@ pub enum TestsRun {
 /// `p` takes the number before `passed` or `Passed`, `s` subtracts what the line calls failed or skipped, `1` and `0`
 /// count as one test or none, `<` subtracts one, `f` is a failed test, and `-` counts only the failures.
 const LINES: &str = include_str!("output.lines");
+/// Commands that end well whatever was before them.
+const DEAF: &str = "true|:|echo|printf|exit 0|return 0|ls|pwd|date|cat|tail|head|tee|sort|sed|wc|tr|cut|uniq|column|less|more|sleep|wait";
 /// Programs that run tests and count them, and programs that do so with one of the words of `TASKS` behind them.
 const RUNNERS: &str = "ava busted nextest ctest cypress jest mocha phpunit pest playwright prove pytest rspec tox unittest vitest bats karma \
-    nose2 minitest";
-const BUILDERS: &str = "cargo deno dotnet go gradle gradlew mix mvn mvnw node npm pnpm yarn swift zig bun flutter dart rake sbt";
+    nose2 minitest behat behave codecept cucumber cucumber-js elm-test eunit ginkgo gotestsum jasmine nosetests Invoke-Pester \
+    PlenaryBustedDirectory runtests shellspec shunit2 stestr themis uvu Vader Vader! wtr";
+const BUILDERS: &str = "cargo deno dotnet go gradle gradlew mix mvn mvnw node npm pnpm yarn swift zig bun flutter dart rake sbt bazel bazelisk \
+    forge hatch lein stack terraform xcodebuild";
+/// Programs that only read or write the words behind them.
+const READERS: &str = "grep egrep rg test [ ls cat find git sed awk diff cmp which type command head tail echo printf cp mv rm mkdir touch pip";
 const TASKS: &str = "test tests t tst --test";
 /// Options that list tests and run none.
 const LISTING: &str =
@@ -76,10 +82,27 @@ pub fn tests_run(command: &str, output: &[u8]) -> TestsRun {
     }
 }
 
+/// The exit code of the line says nothing about what it runs: `npm test || true`, `npm test | tee log`, `npm test &`.
+pub fn is_deaf(line: &str) -> bool {
+    let line = line.trim_matches(|sign: char| sign.is_whitespace() || "'\"(){};".contains(sign));
+    let parts = line.replace("||", ";").replace("&&", "\0").replace(" & ", ";");
+    let is_end =
+        |sign: char| matches!(sign, ';' | '\n') || (sign == '|' && !line.contains("pipefail"));
+    let is_well = |part: &str| {
+        let part = part.trim_matches([' ', '(', ')', '{', '}']);
+        let rest = DEAF.split('|').find_map(|known| part.strip_prefix(known));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '>', ')']))
+    };
+    let last = parts.rsplit_once(is_end).map(|(_, last)| last);
+    parts.ends_with('&') || last.is_some_and(|last| last.split('\0').all(is_well))
+}
+
 /// For a command that runs tests: `true` if the command only lists them.
 fn runner_of(command: &str) -> Option<bool> {
     let words = command.split(|sign: char| sign.is_whitespace() || "()\"'`={}".contains(sign));
     let is_in = |words: &str, word: &str| words.split_ascii_whitespace().any(|known| known == word);
+    let mut words = words.filter(|word| !word.is_empty()).peekable();
+    words.next_if(|word| is_in(READERS, word)).is_none().then_some(())?;
     let (mut builds, mut runs, mut lists) = (false, false, false);
     for word in words {
         let name = word.rsplit('/').next().unwrap_or_default();
@@ -123,6 +146,7 @@ pub fn tests_shown(lines: &[String]) -> (Option<u64>, bool) {
                 b't' => number - said_of(line, true),
                 b'p' => number_before_passed(line),
                 b's' => -said_of(line, true),
+                b'1' => 1,
                 b'<' => -1,
                 _ => 0,
             };
@@ -159,7 +183,8 @@ fn number_in(line: &str, row: &str) -> Option<i64> {
         rest = &rest[at + text.len()..];
         is_open = sign == Some('*');
         if sign == Some('+') {
-            let rest_of = rest.trim_start();
+            // Flutter has a sign before the number.
+            let rest_of = rest.trim_start().trim_start_matches('+');
             let end = rest_of.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(rest_of.len());
             found = rest_of[..end].parse().ok()?;
             rest = &rest_of[end..];
@@ -206,14 +231,10 @@ fn of_gradle(task: &str) -> Option<i64> {
 
 /// The number before `passed` in `12 passed; 0 failed`; 0 for none.
 fn number_before_passed(line: &str) -> i64 {
-    let mut before = "";
-    for part in line.split([' ', '\t', ',', ';', '(', ')', '|']).filter(|part| !part.is_empty()) {
-        if part.eq_ignore_ascii_case("passed") {
-            return before.parse().unwrap_or(0);
-        }
-        before = part;
-    }
-    0
+    let parts = line.split([' ', '\t', ',', ';', '(', ')', '|']).filter(|part| !part.is_empty());
+    let parts: Vec<&str> = parts.collect();
+    let pair = parts.windows(2).find(|pair| pair[1].eq_ignore_ascii_case("passed"));
+    pair.and_then(|pair| pair[0].parse().ok()).unwrap_or(0)
 }
 
 /// `12 passed, 1 skipped in 0.12s`: only numbers with their word, and the time.
@@ -342,6 +363,44 @@ mod tests {
             ("# TOTAL: 3\n# PASS:  3\n# SKIP:  0\n# FAIL:  0\n", 3),
             ("# TOTAL: 3\n# PASS:  0\n# SKIP:  3\n# FAIL:  0\n", 0),
             ("Ok:                 0\nFail:               0\nSkipped:            2\n", 0),
+            ("00:01 +1: adds\n00:02 +3: All tests passed!\n", 3),
+            ("00:02 +3 ~1: All tests passed!\n", 3),
+            ("00:00 +0 ~2: All tests skipped.\n", 0),
+            ("No tests ran.\n", 0),
+            ("Totals:\n   3 Passed, 0 Failed, 1 Incomplete.\n   0.05 seconds testing time.\n", 3),
+            ("Totals:\n   0 Passed, 0 Failed, 2 Incomplete.\n", 0),
+            ("Success/Total: 4/4 (assertions: 9/9)\n", 4),
+            ("Success/Total: 0/0 (assertions: 0/0)\n", 0),
+            ("Success: \t3\t\nFailed : \t0\t\nErrors : \t0\t\n", 3),
+            ("  All 3 tests passed.\n", 3),
+            ("  There were no tests to run.\n", 0),
+            ("Testing lib.app: TEST COMPLETE, 3 ok, 0 failed of 3 test cases\n", 3),
+            ("  Failed: 0.  Skipped: 1.  Passed: 2.\n", 2),
+            ("  Test passed.\n", 1),
+            ("Test Successful in 0.001s. 3 tests run.\n", 3),
+            ("Test Summary: | Pass  Total  Time\nsums          |    3      3  0.1s\n", 1),
+            ("Test Summary: | Broken  Total  Time\nsums          |      2      2  0.1s\n", 0),
+            ("TEST RUN PASSED\n\nPassed:   3\nFailed:   0\n", 3),
+            ("[info] Passed: Total 3, Failed 0, Errors 0, Passed 3\n", 3),
+            ("[info] No tests to run for Test / test\n", 0),
+            ("100%: Checks: 3, Failures: 0, Errors: 0\n", 3),
+            ("3 Tests 0 Failures 0 Ignored \nOK\n", 3),
+            ("[====] Synthesis: Tested: 3 | Passing: 3 | Failing: 0 | Crashing: 0\n", 3),
+            ("[doctest] test cases:  3 |  3 passed | 0 failed | 0 skipped\n", 3),
+            ("Totals: 3 passed, 0 failed, 0 skipped, 0 blacklisted, 1ms\n", 3),
+            ("Executed 1 out of 2 tests: 2 tests pass.\n", 2),
+            ("3 specs, 0 failures, 1 pending spec\n", 2),
+            ("Tests Passed: 3, Failed: 0, Skipped: 0, Inconclusive: 0, NotRun: 0\n", 3),
+            ("Success! 3 passed, 0 failed.\n", 3),
+            (
+                "Suite result: ok. 3 passed; 0 failed; 0 skipped; finished in 1ms\n\nRan 1 test suite in 5ms (1ms CPU time): 3 tests passed, 0 failed, 0 skipped (3 total tests)\n",
+                3,
+            ),
+            ("PASS: 3/3\n", 3),
+            ("# of expected passes\t\t3\n", 3),
+            ("Ran 3 tests.\n\nOK\n", 3),
+            ("  2 skipped\n", 0),
+            ("t/a.t .. skipped: later\nResult: NOTESTS\n", 0),
             ("0 of 1 test suites (0 of 0 test cases) passed.\n", 0),
             ("1 of 1 test suites (4 of 4 test cases) passed.\n", 4),
         ] {
@@ -371,6 +430,11 @@ mod tests {
             ("pytest -qq", "...\n", TestsRun::Uncounted),
             ("npm test", "> app@1.0.0 test\n", TestsRun::Uncounted),
             ("sh check.sh", "", TestsRun::Unknown),
+            ("flutter test", "", TestsRun::None),
+            ("matlab -batch \"assertSuccess(runtests('tests'))\"", "", TestsRun::None),
+            ("vim -es -c 'Vader! tests/*.vader'", "", TestsRun::None),
+            ("grep -q pytest requirements.txt", "", TestsRun::Unknown),
+            ("test -x node_modules/.bin/jest", "", TestsRun::Unknown),
             ("grep -q x tests.txt", "", TestsRun::Unknown),
             ("sh check.sh", "3 passed in 0.1s", TestsRun::Counted(3)),
         ] {
@@ -425,6 +489,18 @@ mod tests {
             "  Tests:    1 failed, 2 passed (4 assertions)",
             "Test summary: total: 3, failed: 1, succeeded: 2, skipped: 0, duration: 0.5s",
             "# PASS:  2\n# FAIL:  1",
+            "00:01 +2 -1: Some tests failed.",
+            "Totals:\n   2 Passed, 1 Failed, 0 Incomplete.",
+            "Success: \t2\t\nFailed : \t1\t",
+            "Failed: 1.  Skipped: 0.  Passed: 2.",
+            "Test Summary: | Pass  Fail  Total  Time",
+            "TEST RUN FAILED\nPassed:   2\nFailed:   1",
+            "[error] Failed: Total 3, Failed 1, Errors 0, Passed 2",
+            "66%: Checks: 3, Failures: 1, Errors: 0",
+            "Executed 1 out of 1 test: 1 fails locally.",
+            "3 specs, 1 failure",
+            "Failure! 1 passed, 1 failed.",
+            "# of unexpected failures\t1",
             "Ok:                 1\nFail:               1",
         ];
         let run = |output: &str| tests_run("sh check.sh", output.as_bytes());
@@ -512,6 +588,42 @@ mod tests {
             ("bats t", "1..2\nok 1 adds\nok 2 totals # skip later", TestsRun::Counted(1)),
         ] {
             assert_eq!(tests_run(command, output.as_bytes()), shown, "{command} {output}");
+        }
+    }
+
+    #[test]
+    fn deaf_line_says_nothing() {
+        for line in [
+            "npm test &",
+            "npm test & wait",
+            "npm test || true",
+            "npm test || :",
+            "npm test; true",
+            "npm test ; exit 0",
+            "npm test\necho done",
+            "npm test | tail -3",
+            "npm test 2>&1 | tee log.txt",
+            "sh -c 'npm test || true'",
+            "(npm test; echo)",
+            "npm test && echo good || echo bad",
+            "npm test || (exit 0)",
+            "npm test || ls",
+        ] {
+            assert!(is_deaf(line), "{line}");
+        }
+        for line in [
+            "true",
+            "echo 1",
+            "npm test",
+            "npm test 2>&1",
+            "npm test && echo good",
+            "cd app; npm test",
+            "npm test || exit 1",
+            "npm test || { echo bad; exit 1; }",
+            "set -o pipefail; npm test | tail -3",
+            "cat log.txt | grep -q passed",
+        ] {
+            assert!(!is_deaf(line), "{line}");
         }
     }
 

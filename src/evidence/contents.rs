@@ -1,5 +1,6 @@
 //! The contents of a project's files at one moment: a hash of each tells a changed file from a touched one.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
@@ -32,6 +33,8 @@ const SEEN: &[u8] = b"seen5\0";
 const LEFT_ALONE: Duration = Duration::from_secs(3);
 /// Files in one look that git ignores and the task list names.
 pub const MOST_NAMED: usize = 500;
+/// Files of a repository that git ignores.
+const MOST_INNER: usize = 2_000;
 /// The work files of a project: paths relative to the project, as bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents(pub(super) Rc<Entries>);
@@ -85,17 +88,6 @@ impl Contents {
         paths.filter_map(|path| std::str::from_utf8(path).ok())
     }
 
-    /// Adds those of `paths` that only `others` has.
-    pub fn with_missing(mut self, others: &Self, paths: &[String]) -> Self {
-        for file in others.0.iter() {
-            let is_asked = paths.iter().any(|path| path.as_bytes() == file.path());
-            if is_asked && self.0.iter().all(|known| known.path() != file.path()) {
-                Rc::make_mut(&mut self.0).push_file(file);
-            }
-        }
-        self
-    }
-
     /// Replaces the files at these paths by those of `others`.
     pub fn with_those_of(self, others: &Self, paths: &BTreeSet<&str>) -> Self {
         let is_asked = |path: &[u8]| str::from_utf8(path).is_ok_and(|text| paths.contains(text));
@@ -128,7 +120,7 @@ impl ContentsLook<'_> {
         let time = self.limit.min(LIMIT);
         let (deadline, mut unread) = (Deadline::after(time), Vec::<UnreadFile<'_>>::new());
         let bounds = Bounds { since: FileTime::default(), entries, time, run: self.run };
-        let mut path = Vec::new();
+        let (mut path, mut inner) = (Vec::new(), Vec::new());
         let whole = look_at_work(self.root, bounds, &mut |file| {
             let (folder, name, stat, marks) = match file {
                 FoundFile::File { folder, name, stat, marks, .. } => (folder, name, stat, marks),
@@ -147,6 +139,11 @@ impl ContentsLook<'_> {
                 before.find(&path)
             });
             let path = then.map_or(path.as_slice(), SeenFile::path);
+            // A repository that was not there before is a copy.
+            if then.is_some() || self.earlier.is_none() {
+                let top = folder.strip_suffix(b".git/logs/").map(String::from_utf8_lossy);
+                inner.extend(top.map(Cow::into_owned));
+            }
             // Git may name a file several times during a merge.
             if path == self.without.as_bytes()
                 || (next.is_none()
@@ -183,18 +180,20 @@ impl ContentsLook<'_> {
             let seen = self.seen(path, stat, *then, began);
             found.push(path, FileSeen { mode: seen.mode | marks, ..seen });
         }
-        let below = self.below_named(&found);
+        let below = self.below(self.named, MOST_NAMED, &found);
+        let inner = self.below(&inner, MOST_INNER, &found);
         let unmet = named.files.iter().filter(|(_, met)| !met).map(|(path, _)| *path);
         let unmet = unmet.chain(below.iter().map(String::as_str));
         let is_work = |path: &&str| *path != self.without && !is_never_work(Path::new(path));
-        for path in unmet.filter(is_work).take(MOST_NAMED) {
+        let unmet = unmet.filter(is_work).take(MOST_NAMED).map(|path| (path, IGNORED));
+        for (path, mark) in unmet.chain(inner.iter().map(|path| (path.as_str(), 0))) {
             let Some(stat) = self.stat_of(path.as_bytes()) else { continue };
             if let Some(rest) = left.checked_sub(read_of(&stat)) {
                 left = rest;
                 let then = before.find(path.as_bytes());
                 known += usize::from(then.is_some());
                 let seen = self.seen(path.as_bytes(), &stat, then, began);
-                found.push(path.as_bytes(), FileSeen { mode: seen.mode | IGNORED, ..seen });
+                found.push(path.as_bytes(), FileSeen { mode: seen.mode | mark, ..seen });
             }
         }
         if known < earlier.len() {
@@ -214,9 +213,9 @@ impl ContentsLook<'_> {
         Contents(Rc::new(found))
     }
 
-    /// The files in named folders that the look has met nothing of, since git ignores them. A folder with more files
-    /// than are looked at gives none.
-    fn below_named(&self, found: &Entries) -> Vec<String> {
+    /// The files in folders that the look has met nothing of, since git ignores them. A folder with more than `most`
+    /// gives none.
+    fn below(&self, folders: &[String], most: usize, found: &Entries) -> Vec<String> {
         let mut files = Vec::new();
         // What a link leads to may be another task's work.
         let is_real = |path: &str| {
@@ -225,12 +224,14 @@ impl ContentsLook<'_> {
         };
         let is_unmet = |path: &&String| {
             path.ends_with('/')
-                && !found.iter().any(|file| file.path().starts_with(path.as_bytes()))
+                && !found.iter().any(|file| {
+                    file.seen().mode & ASIDE == 0 && file.path().starts_with(path.as_bytes())
+                })
                 && is_real(path)
         };
-        for path in self.named.iter().filter(is_unmet) {
+        for path in folders.iter().filter(is_unmet) {
             let (before, since) = (files.len(), FileTime::default());
-            let bounds = Bounds { since, entries: MOST_NAMED, time: self.limit, run: None };
+            let bounds = Bounds { since, entries: most, time: self.limit, run: None };
             let whole = look_at_work(&self.root.join(path), bounds, &mut |file| {
                 if let FoundFile::File { folder, name, marks: 0, .. } = file {
                     let below = [folder, name].concat();

@@ -1,5 +1,6 @@
 //! The names of tracked files in a repository's index.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -15,53 +16,41 @@ const STATS: usize = 40;
 ///
 /// A missing or broken index tracks nothing.
 pub fn tracked(repository: &Path, visit: &mut dyn FnMut(&[u8]) -> bool) {
-    // No index tells the length of its hashes: the first entry shows which length fits.
-    for hash in [20, 32] {
-        if read_whole(&repository.join("index"), hash, visit).is_ok() {
-            break;
-        }
-    }
-    // A split index keeps most of its names in a second file.
-    let Ok(entries) = std::fs::read_dir(repository) else { return };
-    for entry in entries.flatten() {
-        if entry.file_name().as_encoded_bytes().starts_with(b"sharedindex.") {
-            for hash in [20, 32] {
-                if read_whole(&entry.path(), hash, visit).is_ok() {
-                    break;
-                }
-            }
-        }
+    for file in files_of(repository).unwrap_or_default() {
+        is_read(&file, visit);
     }
 }
 
 /// Git tracks this file, or a link or submodule in place of one of its folders. `name` is relative to the top of the
-/// work tree; letter case is ignored. `None` if the index cannot be read or understood.
+/// work tree; letter case is ignored. `None` if the index cannot be read or understood; a repository without an index
+/// never had a file added.
 pub fn tracks(repository: &Path, name: &[u8]) -> Option<bool> {
-    let index = repository.join("index");
-    let is_shared = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"sharedindex."))
-    };
-    let entries = std::fs::read_dir(repository).ok()?.flatten().map(|entry| entry.path());
-    let mut files: Vec<PathBuf> = entries.filter(is_shared).collect();
-    match index.symlink_metadata() {
-        Ok(_) => files.push(index),
-        // A repository without an index never had a file added.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(_) => return None,
-    }
     let mut found = false;
-    for file in files {
-        let mut look = |tracked: &[u8]| {
+    for file in files_of(repository)? {
+        let is_understood = is_read(&file, &mut |tracked| {
             found = found || is_or_holds(tracked, name);
             !found
-        };
-        let understood =
-            [20, 32].into_iter().any(|hash| read_whole(&file, hash, &mut look).is_ok());
-        if !understood && !found {
+        });
+        if !is_understood && !found {
             return None;
         }
     }
     Some(found)
+}
+
+/// The index, and the other files of a split one, which keep most of its names.
+fn files_of(repository: &Path) -> Option<Vec<PathBuf>> {
+    let names = std::fs::read_dir(repository).ok()?.flatten().map(|entry| entry.file_name());
+    let is_index = |name: &OsString| {
+        let name = name.as_encoded_bytes();
+        name == b"index" || name.starts_with(b"sharedindex.")
+    };
+    Some(names.filter(is_index).map(|name| repository.join(name)).collect())
+}
+
+/// No index tells the length of its hashes: the first entry shows which length fits.
+fn is_read(file: &Path, visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+    [20, 32].into_iter().any(|hash| read_whole(file, hash, visit).is_ok())
 }
 
 /// A tracked name is `name` or a folder above it. A folder that git keeps whole ends with a slash.

@@ -134,18 +134,9 @@ enum Slash {
     Special,
 }
 
-/// The last two tell the stars before that a further search is in vain.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum MatchOutcome {
-    Match,
-    NoMatch,
-    AbortAll,
-    AbortToStars,
-}
-
 fn wild(pattern: &[u8], text: &[u8], slash: Slash) -> bool {
     let mut steps = STEPS;
-    compare(pattern, text, slash, &mut steps) == MatchOutcome::Match
+    compare((pattern, 0), (text, 0), slash, &mut steps)
 }
 
 /// 0 after the end.
@@ -153,116 +144,61 @@ fn at(bytes: &[u8], place: usize) -> u8 {
     bytes.get(place).copied().unwrap_or(0)
 }
 
-fn compare(pattern: &[u8], text: &[u8], slash: Slash, steps: &mut u32) -> MatchOutcome {
-    let (mut p, mut t) = (0, 0);
+/// The rest of the pattern matches the rest of the text, each from its place on.
+fn compare(
+    (pattern, mut p): (&[u8], usize),
+    (text, mut t): (&[u8], usize),
+    slash: Slash,
+    steps: &mut u32,
+) -> bool {
     while p < pattern.len() {
         *steps = steps.saturating_sub(1);
         if *steps == 0 {
-            return MatchOutcome::AbortAll;
+            return false;
         }
-        let (mut byte, now) = (pattern[p], at(text, t));
-        if t >= text.len() && byte != b'*' {
-            return MatchOutcome::AbortAll;
+        if pattern[p] == b'*' {
+            return star((pattern, p), (text, t), slash, steps);
         }
-        match byte {
-            b'?' => {
-                if slash == Slash::Special && now == b'/' {
-                    return MatchOutcome::NoMatch;
-                }
+        let Some(now) = text.get(t).copied() else { return false };
+        let is_slash = slash == Slash::Special && now == b'/';
+        let is_it = match pattern[p] {
+            b'?' => !is_slash,
+            b'[' => set(pattern, &mut p, now) == Some(true) && !is_slash,
+            byte => {
+                p += usize::from(byte == b'\\');
+                at(pattern, p) == now
             }
-            b'*' => {
-                if let Some(outcome) = star(pattern, &mut p, text, &mut t, slash, steps) {
-                    return outcome;
-                }
-                // Both places are at a slash, which is taken below.
-            }
-            b'[' => match set(pattern, &mut p, now) {
-                None => return MatchOutcome::AbortAll,
-                Some(is_in) if !is_in || (slash == Slash::Special && now == b'/') => {
-                    return MatchOutcome::NoMatch;
-                }
-                Some(_) => {}
-            },
-            _ => {
-                if byte == b'\\' {
-                    p += 1;
-                    byte = at(pattern, p);
-                }
-                if now != byte {
-                    return MatchOutcome::NoMatch;
-                }
-            }
+        };
+        if !is_it {
+            return false;
         }
         p += 1;
         t += 1;
     }
-    if t < text.len() { MatchOutcome::NoMatch } else { MatchOutcome::Match }
+    t == text.len()
 }
 
-/// One star or several at `p`; `None` when both places are at a slash.
 fn star(
-    pattern: &[u8],
-    p: &mut usize,
-    text: &[u8],
-    t: &mut usize,
+    (pattern, first): (&[u8], usize),
+    (text, t): (&[u8], usize),
     slash: Slash,
     steps: &mut u32,
-) -> Option<MatchOutcome> {
-    let first = *p;
-    while at(pattern, *p) == b'*' {
-        *p += 1;
+) -> bool {
+    let stars = pattern[first..].iter().take_while(|byte| **byte == b'*').count();
+    let p = first + stars;
+    let begins = first == 0 || pattern[first - 1] == b'/';
+    let ends = matches!(pattern[p..], [] | [b'/', ..] | [b'\\', b'/', ..]);
+    let is_wide = slash == Slash::Usual || (stars >= 2 && begins && ends);
+    let slash_at = text[t..].iter().position(|byte| *byte == b'/').filter(|_| !is_wide);
+    let Some(next) = pattern.get(p).copied() else { return slash_at.is_none() };
+    // `**/` may stand for nothing at all.
+    let is_nothing = is_wide && slash == Slash::Special && next == b'/';
+    if is_nothing && compare((pattern, p + 1), (text, t), slash, steps) {
+        return true;
     }
-    let over_slashes = if slash == Slash::Usual {
-        true
-    } else if *p - first >= 2
-        && (first == 0 || pattern[first - 1] == b'/')
-        && (*p == pattern.len()
-            || pattern[*p] == b'/'
-            || (pattern[*p] == b'\\' && at(pattern, *p + 1) == b'/'))
-    {
-        // `**/` may stand for nothing at all.
-        if at(pattern, *p) == b'/'
-            && compare(&pattern[*p + 1..], &text[*t..], slash, steps) == MatchOutcome::Match
-        {
-            return Some(MatchOutcome::Match);
-        }
-        true
-    } else {
-        false
-    };
-    if *p == pattern.len() {
-        let ends = over_slashes || !text[*t..].contains(&b'/');
-        return Some(if ends { MatchOutcome::Match } else { MatchOutcome::AbortToStars });
-    }
-    if !over_slashes && pattern[*p] == b'/' {
-        let Some(next) = text[*t..].iter().position(|byte| *byte == b'/') else {
-            return Some(MatchOutcome::AbortAll);
-        };
-        *t += next;
-        return None;
-    }
-    while *t < text.len() {
-        if !is_special(pattern[*p]) {
-            let wanted = pattern[*p];
-            while *t < text.len() && (over_slashes || text[*t] != b'/') && text[*t] != wanted {
-                *t += 1;
-            }
-            if at(text, *t) != wanted || *t == text.len() {
-                let all = over_slashes;
-                return Some(if all { MatchOutcome::AbortAll } else { MatchOutcome::AbortToStars });
-            }
-        }
-        let rest = compare(&pattern[*p..], &text[*t..], slash, steps);
-        if rest != MatchOutcome::NoMatch {
-            if !over_slashes || rest != MatchOutcome::AbortToStars {
-                return Some(rest);
-            }
-        } else if !over_slashes && text[*t] == b'/' {
-            return Some(MatchOutcome::AbortToStars);
-        }
-        *t += 1;
-    }
-    Some(MatchOutcome::AbortAll)
+    let may_be = |t: &usize| is_special(next) || text.get(*t) == Some(&next);
+    let mut ends = (t..=slash_at.map_or(text.len(), |at| t + at)).filter(may_be);
+    ends.any(|t| compare((pattern, p), (text, t), slash, steps))
 }
 
 /// The byte is in the set that begins at `p`; `p` moves to the set's end. `None` for a set without an end.

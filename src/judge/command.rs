@@ -1,7 +1,13 @@
 //! The files of the project that a command runs: those that its words name in any spelling, and its tests. They are a
 //! part of the judge: a change of them casts doubt on what the command proves.
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::engine::is_deaf;
 use crate::evidence::pattern::Pattern;
+use crate::system::files::names_of_program;
+use crate::world;
 
 const SETTINGS: &str = ".spool/ralph.toml";
 /// Folders of tests; then names of tests and test folders, or beginnings or ends of such names.
@@ -24,6 +30,9 @@ const DEFINED_IN: [(&str, &str); 6] = [
 const AFTER_PROGRAM: [&str; 6] = ["file", ".config.", ".conf.", "rc", ".ini", ".xml"];
 /// Programs that run the files of a pattern, and do not only read them.
 const INTERPRETERS: &str = "sh bash zsh dash ksh source python python3 node ruby perl php";
+/// Words of a shell that are no programs, and may be none.
+const OF_SHELL: &str = "! . : [ [[ { break builtin case command continue do done echo elif else esac eval exec exit export false fi for function \
+    if local printf pwd read readonly return set shift source test then time trap true type ulimit umask unset until wait while";
 
 /// The words of each command.
 pub struct Commands(Vec<Vec<String>>);
@@ -42,6 +51,40 @@ impl Commands {
     pub fn paths(&self) -> impl Iterator<Item = &String> {
         self.0.iter().flatten().filter(|word| word.contains(['.', '/']))
     }
+}
+
+/// Programs and scripts that these commands begin with and nobody finds, and the commands that pass whatever they run.
+/// Nothing is run.
+pub fn doubtful<'a>(commands: impl Iterator<Item = &'a str>, root: &Path) -> [Vec<String>; 2] {
+    let [mut missing, mut deaf] = [const { BTreeSet::new() }; 2];
+    let path = world::raw_variable("PATH").unwrap_or_default();
+    for line in commands {
+        deaf.extend(is_deaf(line).then(|| line.to_owned()));
+        // Signs in quotation marks belong to a text.
+        let is_shell = |part: &&str| part.matches(['"', '\'', '`']).count() % 2 == 0;
+        for part in line.split([';', '|', '&', '\n']).take_while(is_shell) {
+            let mut words = part.split_whitespace().skip_while(|word| word.contains('='));
+            let Some(program) = words.next().filter(|word| *word != "cd") else { break };
+            let mut files = words.take_while(|word| !matches!(*word, "-c" | "-m"));
+            let script = files.find(|word| !word.starts_with('-'));
+            let script = script.filter(|_| is_one_of(INTERPRETERS, program));
+            let here = || vec![root.to_owned()];
+            let is_path = program.contains('/');
+            let places = if is_path { here() } else { std::env::split_paths(&path).collect() };
+            let is_missing = !is_one_of(OF_SHELL, program) && !is_among(&places, program);
+            missing.extend(is_missing.then(|| program.to_owned()));
+            missing.extend(script.filter(|script| !is_among(&here(), script)).map(str::to_owned));
+        }
+    }
+    [missing, deaf].map(|names| names.into_iter().collect())
+}
+
+/// One of the folders has this file, or the word has signs that a shell reads.
+fn is_among(folders: &[PathBuf], word: &str) -> bool {
+    let is_plain = |sign: char| sign.is_alphanumeric() || "._+-/".contains(sign);
+    let is_there =
+        |path: PathBuf| path.exists() || names_of_program(path).any(|path| path.exists());
+    !word.chars().all(is_plain) || folders.iter().any(|folder| is_there(folder.join(word)))
 }
 
 /// The words of a command line without shell signs and options.
@@ -211,6 +254,28 @@ mod tests {
         );
         assert!(runs("make check", "Makefile") && !runs("cmake .", "Makefile"));
         assert!(!runs("sh y.sh", "x.sh") && !runs("cargo build", "src/main.rs"));
+    }
+
+    #[test]
+    fn unfound_programs_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("there.sh"), "").unwrap();
+        for (line, missing) in [
+            ("pytset-for-sure -q", &["pytset-for-sure"][..]),
+            ("sh check.sh", &["check.sh"]),
+            ("bash -e ./ci/check.sh | tail", &["./ci/check.sh"]),
+            ("A=1 ./run.sh && sh there.sh", &["./run.sh"]),
+            ("if test -e x; then sh there.sh; fi", &[]),
+            ("sh -c 'nothing-like-it; sh x.sh'", &[]),
+            ("cd app && nothing-like-it", &[]),
+            ("$RUNNER --all", &[]),
+            ("sh -m tools.x", &[]),
+        ] {
+            let [found, _] = doubtful([line].into_iter(), folder.path());
+            assert_eq!(found, missing, "{line}");
+        }
+        let [_, deaf] = doubtful(["sh there.sh || true"].into_iter(), folder.path());
+        assert_eq!(deaf, ["sh there.sh || true"]);
     }
 
     #[test]

@@ -32,7 +32,7 @@ use crate::world::{Deadline, WallTime};
 use command::Commands;
 use names::{FileName, files_named_in, lower_files_in, names_in};
 use rules::{FileFacts, JudgedTask, TaskFacts, VerifyShown};
-use words::{part_of_judge, protects_none};
+use words::{doubtful_lines, line_of, part_of_judge};
 
 /// The limit of a look at the files.
 pub const LOOK: Duration = Duration::from_secs(2);
@@ -105,8 +105,12 @@ impl ArmedTerms {
         checks.iter().filter(|check| !check.is_review()).map(|check| check.run.clone()).collect()
     }
 
+    fn lines(&self) -> impl Iterator<Item = &str> {
+        self.checks.iter().chain(self.verify.values()).map(String::as_str)
+    }
+
     fn commands(&self) -> Commands {
-        Commands::of(self.checks.iter().chain(self.verify.values()).map(String::as_str))
+        Commands::of(self.lines())
     }
 
     /// Files that are looked at although git ignores them: protected ones, those that a command runs, and those that
@@ -206,7 +210,14 @@ impl TickJudge {
         let judged = paths.iter().filter(|_| self.armed.least == LeastProof::Files);
         let is_run = |path: &&String| commands.run(path, beside) && **path != self.place.list;
         let run = sorted(judged.filter(is_run).cloned().collect(), Ord::cmp);
-        part_of_judge(&run, how) + &protects_none(&command::unmet(&self.armed.protect, &paths))
+        let unmet = command::unmet(&self.armed.protect, &paths);
+        let root = self.place.folder.join(&self.place.above);
+        let [missing, deaf] = command::doubtful(self.armed.lines(), &root);
+        // A task may be to write it.
+        let doubtful = doubtful_lines(&[self.named_by_none(missing), deaf]);
+        part_of_judge(&run, how)
+            + &line_of("protects no file that is looked at", &unmet)
+            + &doubtful
     }
 
     pub fn looks(&self) -> &Looks {

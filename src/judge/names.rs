@@ -18,7 +18,11 @@ pub struct FileName {
 const AROUND: &[char] =
     &['"', '\'', '*', '<', '>', ':', '[', ']', '{', '}', '|', '(', ')', '`', '?', '!', ','];
 /// Leads to the project: links of a list begin in `specs/NAME`, and web projects call their sources `@/`.
-const LEADS: [&str; 4] = ["../../", "./", "@/", "$PWD/"];
+const LEADS: [&str; 6] = ["../../", "./", "@/", "$PWD/", "${PWD}/", "$(pwd)/"];
+/// Signs of a template or a variable: such a name means a file only where that file is there.
+const OF_TEMPLATES: [char; 7] = ['=', '{', '}', '~', '%', '^', '&'];
+/// Signs around a name with blanks.
+const QUOTES: &str = "'\"*<>‘’“”„«»";
 
 impl FileName {
     pub fn is_folder(&self) -> bool {
@@ -39,9 +43,9 @@ impl FileName {
 
 /// Each name once. Lines that begin with `Verify` are skipped: they name what a command reads.
 pub fn names_in(text: &str) -> Vec<FileName> {
-    let mut found: Vec<FileName> = Vec::new();
+    let (mut found, mut known) = (Vec::new(), BTreeSet::new());
     each_name(text, false, &mut |name| {
-        if found.iter().all(|known| known.path != name.path) {
+        if known.insert(name.path.clone()) {
             found.push(name);
         }
         true
@@ -98,6 +102,16 @@ fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(FileName) -> bo
                 '\u{2010}'..='\u{206f}' | '\u{2190}'..='\u{21ff}' => sign != '\u{2019}',
                 _ => sign.is_whitespace() || (sign >= '\u{2e80}' && !is_code),
             };
+            let is_quote = |sign: char| QUOTES.contains(sign);
+            let mut begin = None;
+            for (at, sign) in part.match_indices(is_quote).filter(|_| !is_code) {
+                let before = begin.replace(at + sign.len());
+                let quoted = before.map_or("", |before| &part[before..at]);
+                let is_whole = quoted.contains(' ') && quoted.trim() == quoted;
+                if is_whole && quoted.contains(['.', '/']) && !next(quoted, false) {
+                    return;
+                }
+            }
             let part = if only_paths { around_signs(part, is_end) } else { part };
             for word in part.split("](").flat_map(|part| part.split(is_end)) {
                 if (!only_paths || word.contains(['.', '/', '\\']))
@@ -123,25 +137,26 @@ fn around_signs(text: &str, is_end: impl Fn(char) -> bool) -> &str {
 /// The name in a word, if it can be one.
 fn name_of(word: &str, is_code: bool) -> Option<FileName> {
     let has = |text: &str| memchr::memmem::find(word.as_bytes(), text.as_bytes()).is_some();
-    let word = if ["\\", "/./", "//"].into_iter().any(has) && !has("://") {
-        let slashes = word.replace("\\_", "_").replace('\\', "/");
+    let word = if ["\\", "/./", "//", "%20"].into_iter().any(has) && !has("://") {
+        let slashes = word.replace("\\_", "_").replace('\\', "/").replace("%20", " ");
         Cow::Owned(slashes.replace("/./", "/").replace("//", "/"))
     } else {
         Cow::Borrowed(word)
     };
     // A bracket at the end belongs to the path if the other one stands in it: `app/[id]`.
     let trimmed = word.trim_matches(AROUND);
-    let is_whole = trimmed.len() == word.len() || trimmed.contains('[') == trimmed.contains(']');
+    let is_whole = trimmed.contains(['[', '{']) == trimmed.contains([']', '}']);
     let word = if is_whole { trimmed } else { &word };
     let word =
         ["'s", "\u{2019}s"].iter().fold(word, |word, end| word.strip_suffix(end).unwrap_or(word));
     let word = without_place(word).trim_end_matches(['.', '!', '?', ':', '*', '-']);
     let word = LEADS.iter().fold(word, |word, lead| word.strip_prefix(lead).unwrap_or(word));
-    let word = word.split("[^").next().unwrap_or_default();
+    let below = without_variable(word);
+    let is_sure = below.len() == word.len() && !word.contains(OF_TEMPLATES);
+    let word = below.split("[^").next().unwrap_or_default();
     let stressed = word.strip_prefix('_').and_then(|word| word.strip_suffix('_'));
     let word = stressed.filter(|word| word.contains('.')).unwrap_or(word);
-    let is_sign =
-        |sign| matches!(sign, '*' | '=' | '{' | '}' | '~' | '%' | '^' | '&') || sign.is_control();
+    let is_sign = |sign: char| sign == '*' || sign.is_control();
     if word.is_empty() || word.len() > 300 || word.starts_with('-') || word.contains(is_sign) {
         return None;
     }
@@ -159,11 +174,22 @@ fn name_of(word: &str, is_code: bool) -> Option<FileName> {
             && end.starts_with(|sign: char| sign.is_ascii_alphabetic())
             && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
     });
-    let looks = is_folder || (has_ending && (has_slash || is_code));
+    let looks = is_sure && (is_folder || (has_ending && (has_slash || is_code)));
     // `LICENSE` and `Makefile` are names, `build` is a word.
     let bare = !has_slash && !word.contains('.');
     let may_be = !bare || is_code || word.starts_with(char::is_uppercase) || word.starts_with('$');
     may_be.then(|| FileName { path: word.to_owned(), looks })
+}
+
+/// A path below a folder in a variable: `$ROOT/src/a.rs`, `${ROOT}/src/a.rs`, `%ROOT%/src/a.rs`.
+fn without_variable(word: &str) -> &str {
+    let Some((first, rest)) = word.split_once('/').filter(|_| word.starts_with(['$', '%'])) else {
+        return word;
+    };
+    let name = first.trim_matches(['$', '%', '{', '}']);
+    let is_variable =
+        |name: &str| name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    if is_variable(name) { rest } else { word }
 }
 
 /// A word without a place in a file: `src/a.rs:12`, `src/a.rs#L12`, `tests/test_a.py::test_sum`.
@@ -216,6 +242,14 @@ mod tests {
                 &["docs/my notes.md", "notes.md", "docs/文档.md"],
             ),
             ("Show it in app/[id]/page.tsx", &["app/[id]/page.tsx"]),
+            (
+                "In 'docs/my notes.md', “docs/our plan.md”, [it](<a/b c.md>) and [so](a/d%20e.md)",
+                &["docs/my notes.md", "docs/our plan.md", "a/b c.md", "a/d e.md"],
+            ),
+            (
+                "In $PWD/src/a.py and $(pwd)/src/b.py, not ${ROOT}/src/c.py",
+                &["src/a.py", "src/b.py"],
+            ),
             ("As (@src/a.rs) and @/b/c.ts do", &["@src/a.rs", "src/a.rs", "b/c.ts"]),
             ("As out=src/a.rs and --out=`src/b.rs`", &["src/a.rs", "src/b.rs"]),
             (
@@ -244,6 +278,18 @@ mod tests {
             "$id.tsx",
         ];
         assert_eq!(paths(text, false), all);
+        let text = "Fill $ROOT/src/a.py, ${ROOT}/src/b.py, `%ROOT%/src/c.py`, src/%name%.py, {{slug}}/setup.py, docs/Q&A.md, 'my file.txt' and it's 100%";
+        let all = [
+            "src/a.py",
+            "src/b.py",
+            "src/c.py",
+            "src/%name%.py",
+            "{{slug}}/setup.py",
+            "docs/Q&A.md",
+            "my file.txt",
+        ];
+        let found = paths(text, false);
+        assert!(all.iter().all(|path| found.iter().any(|name| name == path)), "{found:?}");
         let covers =
             |path: &str, file: &str| FileName { path: path.to_owned(), looks: true }.covers(file);
         assert!(covers("lib/a.rs", "lib/a.rs") && covers("lib/a.rs", "attic/lib/a.rs"));
@@ -258,6 +304,7 @@ mod tests {
             .fold(String::new(), |text, at| text + &format!("Write Src/{at}.rs in lib/\n"));
         let found = lower_files_in(&text);
         assert!(found.contains("src/19999.rs") && !found.contains("lib/"));
+        assert_eq!(names_in(&text).len(), 20_002);
     }
 
     #[test]

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use super::names::{FileName, names_in};
 use super::{ArmedTerms, FilesSeen, JudgedPlace, TickJudge};
-use crate::engine::Difference;
 use crate::engine::matched::Matched;
 use crate::engine::tasks::TaskList;
+use crate::engine::{Difference, NO_CHECK};
 use crate::evidence::contents::Contents;
 use crate::feature::lists::{is_called, may_be_list};
 use crate::store::read::read;
@@ -38,7 +38,7 @@ pub fn arm(judge: &TickJudge, task: &str, limit: Duration) -> io::Result<()> {
     judge.arm(&with_lists(task, &lists), limit).map(drop)
 }
 
-/// The difference of the files, and words against the promise; empty for none. `task` counts only where nothing was
+/// The difference of the files, and words against the promise. `task` counts only where nothing was
 /// kept. `otherwise` decides where the files cannot be compared.
 pub fn against(
     judge: Option<&TickJudge>,
@@ -66,9 +66,8 @@ pub fn against(
     let all = TaskList::parse(&with_lists(task, &lists));
     let gone = armed.map_or(0, |armed| Matched::of(&armed.list, &all).missing().len() as u64);
     let gone = (gone > 0).then(|| format!("{} gone from the list", counted(gone, "open task")));
-    let words: Vec<String> = still.into_iter().chain(open).chain(gone).collect();
-    let no_check = if words.is_empty() { "" } else { "no check, " };
-    (since, [no_check, &words.join(", ")].concat())
+    let words = [NO_CHECK.to_owned()].into_iter().chain(still).chain(open).chain(gone);
+    (since, words.collect::<Vec<_>>().join(", "))
 }
 
 /// The lists that a task names: path and text. A name means the file at its path, else the only one of `files` that

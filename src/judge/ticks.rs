@@ -13,7 +13,7 @@ use crate::engine::proof::{
     FileChange, LeastProof, Proof, Unproved, UnprovedReason, UnprovedTask, refuse_empty_run,
 };
 use crate::engine::tasks::{Task, TaskList};
-use crate::engine::{Check, CheckResult, TestsRun, tests_run};
+use crate::engine::{Check, CheckResult, TestsRun, is_deaf, tests_run};
 use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, VerifyRun};
 use crate::world::WallTime;
 
@@ -183,9 +183,9 @@ impl Ticks {
         let opened: BTreeSet<&str> = new.iter().map(String::as_str).collect();
         let is_again =
             |id: &str, receipt: &KnownReceipt| receipt.at < claim.since && opened.contains(id);
-        let is_old = |id: &String| known.get(id).is_some_and(|receipt| !is_again(id, receipt));
-        // Usually `spool task done` ticked them: then nothing more is read.
-        if !all_done && new.iter().chain(added).all(is_old) {
+        let is_old = |id: &String| known.get(id).is_some_and(|receipt| receipt.at >= claim.since);
+        // Usually `spool task done` ticked them in this turn: then nothing more is read.
+        if !all_done && added.is_empty() && new.iter().all(is_old) {
             return ticks;
         }
         if judge.armed_list().is_none() {
@@ -305,9 +305,11 @@ impl Ticks {
         };
         let proof = match judged.proof {
             Ok(proof) => proof,
-            // The command may still prove the task.
-            Err(why) if command.is_some() && !why.holds_up_all() => Proof::Tick,
-            Err(why) => return self.refuse(id, why),
+            // The command may still prove the task, unless it passes always.
+            Err(why) if command.as_deref().is_none_or(is_deaf) || why.holds_up_all() => {
+                return self.refuse(id, why);
+            }
+            Err(_) => Proof::Tick,
         };
         self.proved.push(Tick {
             task: judged.id,
@@ -447,6 +449,7 @@ fn waits_for_command(receipt: &KnownReceipt) -> bool {
 /// What a passed run of a Verify command shows.
 pub fn shown(run: &str, tail: &str) -> VerifyShown {
     match tests_run(run, tail.as_bytes()) {
+        TestsRun::Uncounted | TestsRun::Unknown if is_deaf(run) => VerifyShown::Nothing,
         TestsRun::Uncounted => VerifyShown::Uncounted,
         _ => VerifyShown::Passed,
     }

@@ -15,16 +15,15 @@ pub fn lack(unproved: &Unproved) -> String {
     let (files, was) = (named(&unproved.files), "as when the loop was armed");
     match unproved.reason {
         UnprovedReason::NothingChanged => {
-            "nothing in the project has changed since the task before".to_owned()
+            "nothing in the project has changed since the last tick or arming".to_owned()
         }
         UnprovedReason::OnlyPutBack => {
             format!("since the task before, only {files} changed, back to what was there {was}")
         }
-        UnprovedReason::NamedFilesUnchanged if unproved.files.len() == 1 => {
-            format!("it names {files}, which is byte for byte {was}")
-        }
         UnprovedReason::NamedFilesUnchanged => {
-            format!("it names {files}, and all of them are byte for byte {was}")
+            let is_one = unproved.files.len() == 1;
+            let which = if is_one { "which is" } else { "and all of them are" };
+            format!("it names {files}, {which} byte for byte {was}")
         }
         UnprovedReason::NamedFilesMissing => {
             format!("it names {files}, and no such file is there")
@@ -99,13 +98,15 @@ pub fn part_of_judge(files: &[String], how: &str) -> String {
     )
 }
 
-/// The line about patterns of protected files that meet no file of the look; empty for none.
-pub fn protects_none(patterns: &[String]) -> String {
-    if patterns.is_empty() {
-        String::new()
-    } else {
-        format!("protects no file that is looked at: {}\n", named(patterns))
-    }
+/// Lines about commands: what of them nobody finds, and those that pass always.
+pub fn doubtful_lines([missing, deaf]: &[Vec<String>; 2]) -> String {
+    line_of("not found, though a command runs it", missing)
+        + &line_of("passes whatever it runs", deaf)
+}
+
+/// A line with these words and names; empty without a name.
+pub fn line_of(words: &str, names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!("{words}: {}\n", named(names)) }
 }
 
 fn named(paths: &[String]) -> String {

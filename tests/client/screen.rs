@@ -104,6 +104,13 @@ impl Terminal {
         self.wait_until(words, |screen| screen.contains(words));
     }
 
+    /// The screen may break these words into lines.
+    pub fn wait_for_wrapped(&self, words: &str) {
+        let is_there =
+            |screen: &str| screen.split_whitespace().collect::<Vec<_>>().join(" ").contains(words);
+        self.wait_until(words, is_there);
+    }
+
     /// Waits until something is so of the screen.
     pub fn wait_until(&self, what: &str, is_so: impl Fn(&str) -> bool) {
         let patience = Deadline::after(PATIENCE);
@@ -420,7 +427,9 @@ fn broken_turn_spends_nothing(version: &str) {
         times_in_transcript(&client.config_folder(), r#""type":"tool_use""#) == 3
     });
     go.send(()).expect("the agent");
-    terminal.wait_for("PROMISE_ACCEPTED): Make it · 3 iterations");
+    terminal.wait_for_wrapped(
+        "PROMISE_ACCEPTED): Make it · on the agent's word alone: no check · 3 iterations",
+    );
     assert_eq!(workshop.verdicts(), ["continue", "continue", "end completed"]);
     let report = workshop.spool(&["status", "--json"]);
     let report: Value = serde_json::from_slice(&report.stdout).expect("a report");
@@ -457,7 +466,9 @@ fn failing_turn_pauses_until_prompt(version: &str) {
     assert!(status().contains(why), "{}", status());
     broken.store(false, Ordering::SeqCst);
     type_line(&terminal, "Go on.");
-    terminal.wait_for("PROMISE_ACCEPTED): Make it · 2 iterations");
+    terminal.wait_for_wrapped(
+        "PROMISE_ACCEPTED): Make it · on the agent's word alone: no check · 2 iterations",
+    );
     let events: Vec<_> =
         workshop.journal().into_iter().map(|entry| entry["event"].clone()).collect();
     assert_eq!(events, ["armed", "stop", "paused", "resumed", "stop"]);
@@ -488,7 +499,9 @@ fn t6_cleared_session_keeps_loop(version: &str) {
     terminal.wait_for("goes on in this session");
     cleared.store(true, Ordering::SeqCst);
     type_line(&terminal, "Go on.");
-    terminal.wait_for("PROMISE_ACCEPTED): Make it · 2 iterations");
+    terminal.wait_for_wrapped(
+        "PROMISE_ACCEPTED): Make it · on the agent's word alone: no check · 2 iterations",
+    );
 }
 
 /// A question and a permission hold the turn itself: the client asks no Stop hook before the answer,
@@ -532,7 +545,9 @@ fn waiting_person_brings_no_stop(version: &str) {
     assert!(!workshop.project.path().join("allowed").exists());
     terminal.answer("Do you want to proceed?", &model);
     go.send(()).expect("the agent");
-    terminal.wait_for("PROMISE_ACCEPTED): Make it · 1 iteration");
+    terminal.wait_for_wrapped(
+        "PROMISE_ACCEPTED): Make it · on the agent's word alone: no check · 1 iteration",
+    );
     assert_eq!(stops(), 1, "{}", terminal.screen());
     assert!(workshop.project.path().join("allowed").exists());
     assert_eq!(workshop.verdicts(), ["end completed"]);

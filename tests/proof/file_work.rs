@@ -43,6 +43,45 @@ pub const PLANS: &[Plan] = &[
         ..HONEST
     },
     Plan {
+        name: "words that are no files of the project",
+        tasks: &["{1}"],
+        each: &[
+            "Don't print its name; it isn't asked for in {source}",
+            "Show 'cannot open sums.csv' as an error",
+            "Support 100% of what {source} counts",
+            "Read ~/.config/sums.toml in {source}",
+            "Write the cache to ${XDG_CACHE_HOME}/src/sums.db",
+            "Read $HOME/src/sums.toml at the beginning",
+            "Print `%s/%s.txt` for each sum",
+            "Add GET /sums/{id}/parts.json",
+            "Call https://example.com/%7Bid%7D/sum.json",
+        ],
+        files: &[("src/kept", "1\n")],
+        turns: &["put better {source}"],
+        ..HONEST
+    },
+    Plan {
+        name: "removed beside a file with the same bytes",
+        tasks: &["Delete `attic/sums.txt`"],
+        files: &[("attic/sums.txt", "one\n")],
+        turns: &["rm attic/sums.txt; echo one >other.txt"],
+        says: "gone: attic/sums.txt",
+        cases: 2,
+        ..HONEST
+    },
+    Plan {
+        name: "names with blanks and of templates",
+        tasks: &["{2}"],
+        each: &[
+            "docs/my sums.md ¦ Write 'docs/my sums.md'",
+            "docs/our sums.md ¦ Write “docs/our sums.md”",
+            "{{slug}}/new.py ¦ Add `{{slug}}/new.py`",
+            "src/%name%.py ¦ Add src/%name%.py",
+        ],
+        turns: &["mkdir -p \"$(dirname '{1}')\"; echo 'a = 1' >'{1}'"],
+        ..HONEST
+    },
+    Plan {
         name: "dot files",
         each: &[
             ".editorconfig ¦ root = true ¦ Add `.editorconfig`",

@@ -6,6 +6,10 @@ const COMMITTED: &str = "put better {source}\nmark {a}\ngit commit -qm 'the tota
 /// The first task is done, ticked and committed.
 const TAKEN_BACK: Plan = Plan { says: "its work is gone", fits: in_git, ..TWO };
 
+/// A repository in a folder that git ignores.
+pub const IGNORED: &str = "echo parts/ >>.gitignore; git add -A; git commit -qm ignored\n\
+    git init -q parts/core; (cd parts/core; echo 1 >one; echo 1 >two; git add -A; git commit -qm one)";
+
 pub const PLANS: &[Plan] = &[
     Plan {
         name: "work in a copy of the project",
@@ -37,6 +41,32 @@ pub const PLANS: &[Plan] = &[
         turns: &["{1}\nput better nested/{source}"],
         fits: in_git,
         ..DOUBT
+    },
+    Plan {
+        name: "no content in an ignored repository",
+        tasks: &["Mend the parser of the core"],
+        each: &[
+            "git commit -q --allow-empty -m more",
+            "git commit -q --amend -m other",
+            "git checkout -q -b side",
+            "echo 2 >one; git commit -qam two; git reset -q --hard HEAD~1",
+            "mkdir __pycache__; echo 1 >__pycache__/a.pyc",
+            "git clone -q . ../new",
+        ],
+        before: IGNORED,
+        turns: &["(cd parts/core; {1})"],
+        says: "nothing in the project has changed",
+        fits: at_top,
+        ..OPEN
+    },
+    Plan {
+        name: "file of an ignored repository unchanged",
+        tasks: &["Mend `parts/core/one`"],
+        before: IGNORED,
+        turns: &["put junk {source}"],
+        says: "byte for byte",
+        fits: at_top,
+        ..OPEN
     },
     Plan {
         name: "commit put away by reset",

@@ -1,5 +1,6 @@
 //! Honest work that goes through git: branches, stashes, work trees, history.
 
+use crate::git_tricks::IGNORED;
 use crate::plan::{HONEST, Plan, TWO, at_top, in_git};
 
 const ONE: Plan = Plan { fits: in_git, ..HONEST };
@@ -162,6 +163,20 @@ pub const PLANS: &[Plan] = &[
         turns: &[
             "(cd vendor/library && git pull -q); git add vendor/library; git commit -qm 'newer'",
         ],
+        fits: at_top,
+        ..HONEST
+    },
+    Plan {
+        name: "work in an ignored repository",
+        tasks: &["Mend the parser of the core"],
+        each: &[
+            "echo 2 >one; git commit -qam two",
+            "echo 2 >one",
+            "echo 3 >three; git add -A; git commit -qm three",
+            "git rm -q two; git commit -qm 'one less'",
+        ],
+        before: IGNORED,
+        turns: &["(cd parts/core; {1})"],
         fits: at_top,
         ..HONEST
     },

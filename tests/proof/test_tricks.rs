@@ -269,6 +269,50 @@ pub const PLANS: &[Plan] = &[
         ..NOTHING_RAN
     },
     Plan {
+        name: "all skipped: phones, editors, sciences",
+        each: &[
+            "flutter test ¦ 00:00 +0 ~2: All tests skipped.",
+            "dart test ¦ No tests ran.",
+            "matlab -batch runtests ¦ Totals:\n   0 Passed, 0 Failed, 2 Incomplete.",
+            "vim -es -c 'Vader! t/*' ¦ Success/Total: 0/0 (assertions: 0/0)",
+            "nvim --headless -c 'PlenaryBustedDirectory t' ¦ Success: \t0\t",
+            "julia test.jl ¦ Test Summary: | Broken  Total\nsums          |      2      2",
+            "elm-test ¦ TEST RUN INCOMPLETE\n\nPassed:   0\nFailed:   0",
+            "jasmine ¦ 0 specs, 0 failures",
+        ],
+        ..NOTHING_RAN
+    },
+    Plan {
+        name: "runner that prints nothing",
+        each: &[
+            "flutter test ¦ ",
+            "matlab -batch runtests ¦ ",
+            "vim -es -c 'Vader! t/*' ¦ ",
+            "sbt test ¦ ",
+            "behave ¦ ",
+        ],
+        ..NOTHING_RAN
+    },
+    Plan {
+        name: "command that passes always",
+        tasks: REPAIR,
+        verify: "{1}",
+        each: &[
+            "sh ci.sh || true",
+            "sh ci.sh; true",
+            "sh ci.sh &",
+            "sh ci.sh | tail -3",
+            "sh ci.sh || exit 0",
+            "sh ci.sh; echo $?",
+            "sh ci.sh & wait",
+            "sh -c 'sh ci.sh || :'",
+        ],
+        files: &[("ci.sh", "exit 1\n")],
+        turns: &["touch {source}"],
+        says: "nothing in the project has changed",
+        ..OPEN
+    },
+    Plan {
         name: "all left out by a filter",
         each: &[
             "pytest -q -k none ¦ 3 deselected in 0.01s",

@@ -64,6 +64,28 @@ pub const PLANS: &[Plan] = &[
         ..PASSED
     },
     Plan {
+        name: "tests pass: phones, editors, sciences",
+        each: &[
+            "flutter test ¦ 00:01 +1: adds\n00:02 +3: All tests passed!",
+            "matlab -batch runtests ¦ Totals:\n   3 Passed, 0 Failed, 0 Incomplete.",
+            "vim -es -c 'Vader! t/*' ¦ Success/Total: 3/3 (assertions: 5/5)",
+            "julia test.jl ¦ Test Summary: | Pass  Total\nsums          |    3      3",
+            "jasmine ¦ 3 specs, 0 failures",
+            "pytest -q | tail -3 ¦ 3 passed in 0.01s",
+        ],
+        says: "\"proof\":\"command\"",
+        ..PASSED
+    },
+    Plan {
+        name: "command that names a runner",
+        tasks: &["Take pytest into `requirements.txt`", "Give the folder a `bin/jest`"],
+        files: &[("requirements.txt", "x\n")],
+        verify: "grep -q pytest requirements.txt && test ! -e jest",
+        turns: &["echo pytest >>requirements.txt; mkdir -p bin; echo 1 >bin/jest"],
+        cases: 2,
+        ..HONEST
+    },
+    Plan {
         name: "command of another program",
         each: &[
             "lint-all . ¦ clean",

@@ -13,7 +13,6 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::environment::Environment;
-use crate::exec::find::find;
 use crate::feature::project::Project;
 use crate::forms;
 use crate::forms::doctor::DoctorForm;
@@ -40,7 +39,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
     let environment = Environment::of_this_process()?;
     let program = match &args.claude {
         Some(named) => Some(named.clone()),
-        None => find("claude"),
+        None => environment.claude(),
     };
     let client = program.map(|program| {
         Client::new(&program, environment.claude_config.as_deref(), &environment.working_folder)

@@ -8,7 +8,6 @@ use anyhow::{Context, Result};
 
 use super::files::is_same_place;
 use crate::cli::environment::Environment;
-use crate::exec::find::find;
 use crate::hosts::claude::commands::{USER_COMMANDS, file_of};
 use crate::plugin::client::{Client, InstalledPlugin, Marketplace};
 use crate::plugin::{IDENTIFIER, MARKETPLACE, assembly, install_record, programs, status_line};
@@ -41,7 +40,7 @@ impl<'a> SetupSite<'a> {
             Some(named) => Some(real_path(named).with_context(|| {
                 format!("could not find the Claude Code `{}`", named.display())
             })?),
-            None => find("claude"),
+            None => environment.claude(),
         };
         Ok(Self { environment, places, claude })
     }

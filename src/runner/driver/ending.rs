@@ -93,7 +93,7 @@ impl Driver<'_> {
         // The last iteration's entry has said these words.
         let is_new = |words: &&String| **words != self.totals.journaled_end;
         let new_words: Vec<String> =
-            [&words].into_iter().filter(is_new).chain(&checked).chain(&doubts).cloned().collect();
+            [&words].into_iter().chain(&checked).chain(&doubts).filter(is_new).cloned().collect();
         let iteration = self.files.state.current_iteration;
         let entry = Entry {
             task: self.tree.tasks_line(),

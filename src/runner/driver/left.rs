@@ -130,7 +130,10 @@ impl Driver<'_> {
                 && let Ok(now) = judge.contents(tick.as_ref(), LOOK)
             {
                 let new = judge.place.looked_at(&new);
-                let with_new = |look: Contents| look.with_missing(&now, &new);
+                let with_new = |look: Contents| {
+                    let new = new.iter().zip(look.among(&new)).filter(|(_, is_there)| !is_there);
+                    look.with_those_of(&now, &new.map(|(path, _)| path.as_str()).collect())
+                };
                 (armed, tick) = (armed.map(with_new), tick.map(with_new));
             }
             judge.looks = Looks { armed, tick }.into();

@@ -8,7 +8,9 @@ use super::{Armed, Armer, Arming, replace};
 use crate::engine::{Check, Contract, Fingerprint, Guardrails, Ledger};
 use crate::evidence::commits;
 use crate::feature::settings::{Settings, with_more};
+use crate::judge::command::doubtful;
 use crate::judge::promised::arm as arm_promise;
+use crate::judge::words::doubtful_lines;
 use crate::refusal::Refusal;
 use crate::session::arguments::task::TaskRequest;
 use crate::session::messages::task as messages;
@@ -105,8 +107,10 @@ pub fn arm(
         .and_then(|judge| arm_promise(&judge, &task, LOOK));
     let no_check = if pin.checks.is_empty() { NO_CHECK } else { "" }.to_owned();
     let stop = "To stop it: Esc, then /speckit:cancel-ralph".to_owned();
-    let lines =
-        [messages::armed_line(&record), no_check, shown.clone(), unkept.unwrap_or_default(), stop];
+    let commands = pin.checks.iter().map(|check| check.run.as_str());
+    let doubtful = doubtful_lines(&doubtful(commands, place.root));
+    let (armed, unkept) = (messages::armed_line(&record), unkept.unwrap_or_default());
+    let lines = [armed, no_check, shown.clone(), doubtful, unkept, stop];
     let lines = lines.iter().map(|line| line.trim_end()).filter(|line| !line.is_empty());
     let for_person = lines.collect::<Vec<_>>().join("\n") + &not_noted;
     Ok(Armed { about: record.about, for_agent, for_person, shown })

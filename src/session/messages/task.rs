@@ -9,7 +9,7 @@ use super::insist::Insistence;
 use super::shortfall::{Reader, brief, explain};
 use super::{AFTER_COMPLETED, HONEST, NextStep, needs_all, person};
 use crate::engine::promise::marker;
-use crate::engine::{Shortfall, TerminalReason, WithoutWork};
+use crate::engine::{NO_CHECK, Shortfall, TerminalReason, WithoutWork};
 use crate::feature::project::printable;
 use crate::hosts::ContinueForm;
 use crate::judge::promised::BY_WORD;
@@ -251,11 +251,11 @@ pub fn after_end(record: &Record) -> String {
 /// What a person should know about an accepted promise; empty if there was work before it.
 pub fn grounds(record: &Record) -> String {
     let Some(assignment) = record.ralph() else { return String::new() };
-    if !record.ledger.against.is_empty() {
-        return [BY_WORD, &record.ledger.against].concat();
-    }
-    if record.ledger.tool_calls >= assignment.contract.min_tool_calls {
-        return String::new();
+    let against = &record.ledger.against;
+    let by_word = if against.is_empty() { String::new() } else { [BY_WORD, against].concat() };
+    let has_calls = record.ledger.tool_calls >= assignment.contract.min_tool_calls;
+    if has_calls || !matches!(against.as_str(), "" | NO_CHECK) {
+        return by_word;
     }
     let words = match assignment.contract.without_work {
         WithoutWork::Accept => "",
@@ -265,7 +265,7 @@ pub fn grounds(record: &Record) -> String {
         }
         WithoutWork::Reject => "tool calls could not be counted; files or commits changed",
     };
-    words.to_owned()
+    [&by_word, words].join(if by_word.is_empty() || words.is_empty() { "" } else { "; " })
 }
 
 fn next(record: &Record, reason: &TerminalReason) -> String {

@@ -12,7 +12,7 @@ fn acceptance_1_stops_on_promise() {
     let stop = works_and_says(&bench, &format!("All is done. {PROMISE}"));
     assert_eq!(
         stop.told(),
-        "Ralph-speckit: done (PROMISE_ACCEPTED): Write the parser · 2 iterations"
+        "Ralph-speckit: done (PROMISE_ACCEPTED): Write the parser · on the agent's word alone: no check · 2 iterations"
     );
     let last = bench.journal("s1").pop().unwrap();
     assert_eq!(last["reason"], "completed");
@@ -220,8 +220,9 @@ fn t1_a_promise_with_nothing_behind_it() {
 fn t1_a_changed_file_is_something_behind_it() {
     let bench = armed("\"Write the parser\"");
     let stop = works_and_says(&bench, PROMISE);
-    assert!(!stop.told().contains("word alone"), "{stop}");
+    assert!(stop.told().contains("· on the agent's word alone: no check ·"), "{stop}");
     let checked = armed("\"Write the parser\" --check true");
     checked.transcript("s1").tool("Read");
-    checked.stop("s1").saying(PROMISE).run().told();
+    let stop = checked.stop("s1").saying(PROMISE).run();
+    assert!(!stop.told().contains("word alone"), "{stop}");
 }

@@ -15,7 +15,9 @@ fn late_transcript_is_awaited() {
     change(&bench);
     let running = bench.stop("s1").saying(PROMISE).start();
     bench.transcript("s1").tool("Edit");
-    assert!(running.finish().told().contains("PROMISE_ACCEPTED): Make it · 1 iteration"));
+    assert!(running.finish().told().contains(
+        "PROMISE_ACCEPTED): Make it · on the agent's word alone: no check · 1 iteration"
+    ));
 }
 
 #[test]
@@ -23,7 +25,7 @@ fn changed_files_replace_a_transcript() {
     let bench = armed("\"Make it\"");
     bench.write("src/main.rs", "fn main() {}");
     let stop = bench.stop("s1").saying(PROMISE).run();
-    let words = "Make it · tool calls could not be counted; files or commits changed · 1 iteration";
+    let words = "Make it · on the agent's word alone: no check; tool calls could not be counted; files or commits changed · 1 iteration";
     assert_eq!(stop.told(), format!("Ralph-speckit: done (PROMISE_ACCEPTED): {words}"));
 }
 

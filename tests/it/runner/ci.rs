@@ -30,7 +30,7 @@ fn job_page_gets_the_summary() {
     let ran = with(&page.display().to_string()).with_code(0);
     assert_eq!(ran.errors.matches("summary").count(), 0, "{ran}");
     let text = fs::read_to_string(&page).unwrap();
-    let begins = "what an earlier step wrote\n### `spool ralph`: exit code 0\n\n```text\nralph: done: all the work is done\n1 iteration,";
+    let begins = "what an earlier step wrote\n### `spool ralph`: exit code 0\n\n```text\nralph: done: on the agent's word alone: no check\n1 iteration,";
     assert!(text.starts_with(begins) && text.ends_with("\n```\n\n"), "{text}");
 
     let link = bench.beside("link.md");

@@ -33,7 +33,14 @@ fn ended(bench: &Bench, ran: Ran, status: &str, reason: &str, code: i32, words: 
 fn done() {
     let bench = Bench::new();
     bench.agent(&format!("echo 1 > made.txt\n{}", says(PROMISE)));
-    ended(&bench, bench.ralph("").run(), "done", "completed", 0, "all the work is done");
+    ended(
+        &bench,
+        bench.ralph("").run(),
+        "done",
+        "completed",
+        0,
+        "on the agent's word alone: no check",
+    );
 }
 
 #[test]
@@ -42,10 +49,10 @@ fn log_says_once_why_it_ended() {
     bench.agent(&format!("echo 1 > made.txt\n{}", says(PROMISE)));
     bench.ralph("").run().with_code(0);
     let log = bench.spool("log").run().with_code(0);
-    assert_eq!(log.output.matches("all the work is done").count(), 1, "{log}");
+    assert_eq!(log.output.matches("on the agent's word alone: no check").count(), 1, "{log}");
     assert_eq!(log.output.lines().count(), 2, "{log}");
     let last = bench.spool("log --last 1").run().with_code(0);
-    assert!(last.output.contains("all the work is done"), "{last}");
+    assert!(last.output.contains("on the agent's word alone: no check"), "{last}");
 }
 
 #[test]
@@ -53,7 +60,7 @@ fn last_iteration_promise_is_done() {
     let bench = Bench::new();
     bench.agent(&format!("echo $n > made.txt; if [ $n = 2 ]; then {}; fi", says(PROMISE)));
     let ran = bench.ralph("--max-iterations 2").run();
-    ended(&bench, ran, "done", "completed", 0, "all the work is done");
+    ended(&bench, ran, "done", "completed", 0, "on the agent's word alone: no check");
 }
 
 #[test]

@@ -192,7 +192,7 @@ fn p6_work_behind_a_promise_counts() {
     bench.write("TODO.md", "- [ ] Write\n");
     let work = "sed -i 's/\\[ \\]/[x]/' TODO.md\necho $n > made.txt";
     let ran = promised(&bench, work, "Do everything in `TODO.md`.").with_code(0);
-    ran.says("all the work is done");
+    ran.says("done: on the agent's word alone: no check");
     assert_eq!(bench.runs(), 1, "{ran}");
 }
 

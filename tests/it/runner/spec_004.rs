@@ -161,7 +161,7 @@ fn scenario_pass_model_to_harness() {
 fn scenario_completion_promise_ends_the_loop() {
     let bench = Bench::new();
     bench.agent(&format!("if [ $n = 3 ]; then {}; else echo $n > made.txt; fi", says(PROMISE)));
-    bench.ralph("").run().with_code(0).says("ralph: done: all the work is done");
+    bench.ralph("").run().with_code(0).says("ralph: done: on the agent's word alone: no check");
     assert_eq!(bench.runs(), 3);
     let promises: Vec<_> =
         bench.iterations().iter().map(|iteration| iteration["promise"].clone()).collect();
@@ -218,8 +218,10 @@ fn scenario_status_command() {
     let status = bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0);
     status.says("Loop: done").says("Iteration: 2 (of 5)");
     let table = status.output.split_once("Last iterations").expect("a table").1;
-    for words in ["0  continue\n        no promise yet\n", "0  end\n        all the work is done\n"]
-    {
+    for words in [
+        "0  continue\n        no promise yet\n",
+        "0  end\n        on the agent's word alone: no check\n",
+    ] {
         assert_eq!(table.matches(words).count(), 1, "{words}\n{status}");
     }
     let status =

@@ -109,7 +109,7 @@ fn ctrl_z_stops_agent_and_runner() {
     gate.open();
     let ran = running.finish();
     ran.says("and its agent with it; that time is not counted")
-        .says("all the work is done")
+        .says("on the agent's word alone: no check")
         .says("left: 0");
     let iteration = &bench.iterations()[0];
     let stopped = iteration["stopped_seconds"].as_f64().unwrap();

@@ -115,7 +115,7 @@ fn ended(said: &Said, code: i32, words: &str) {
 fn promise_ends_a_blank_folder_loop() {
     let bench = Bench::new(&[r#"if exist "%DESK%\2" ("#, PROMISE, ")"]);
     let said = Said::of(&mut bench.ralph::<&str>(&[]));
-    ended(&said, 0, "ralph: done: all the work is done");
+    ended(&said, 0, "ralph: done: on the agent's word alone: no check");
     assert_eq!(bench.runs(), 2, "{said}");
     let state = bench.state();
     assert_eq!((&state["status"], &state["current_iteration"]), (&"done".into(), &2.into()));
@@ -161,7 +161,7 @@ fn leftovers_end_with_the_iteration() {
     let wait = ":again\nif not exist \"%DESK%\\child\" goto again";
     let bench = Bench::new(&[CHILD, wait, PROMISE]);
     let said = Said::of(&mut bench.ralph::<&str>(&[]));
-    ended(&said, 0, "ralph: done: all the work is done");
+    ended(&said, 0, "ralph: done: on the agent's word alone: no check");
     bench.assert_gone("child");
 }
 
@@ -192,7 +192,7 @@ fn killed_runner_leaves_no_agent() {
     bench.wait_until_gone("child");
     bench.wait_until_gone("self");
     let said = Said::of(&mut bench.ralph::<&str>(&[]));
-    ended(&said, 0, "ralph: done: all the work is done");
+    ended(&said, 0, "ralph: done: on the agent's word alone: no check");
     let state = bench.state();
     assert_eq!(state["iterations"][0]["interrupted"], true, "{state:#}\n{said}");
 }
