@@ -1,9 +1,12 @@
 //! The part that was finished while other tasks are open: a phase of the list, or the tasks up to a `[VERIFY]`
 //! task.
 
+use std::collections::BTreeMap;
+
 use super::contract::ReviewWhen;
 use super::fingerprint::Hasher;
 use super::observation::FinishedPart;
+use super::order::map_of;
 use super::tasks::{Task, TaskList};
 
 impl FinishedPart {
@@ -43,8 +46,12 @@ impl FinishedPart {
             if reviewed.contains(&mark) {
                 continue;
             }
-            let then: &TaskList = then.get_or_insert_with(|| armed().unwrap_or_default());
-            if deciding.iter().all(|task| then.find(&task.id).is_some_and(|task| task.done)) {
+            let then: &BTreeMap<String, ()> = then.get_or_insert_with(|| {
+                let armed = armed().unwrap_or_default();
+                let done = armed.tasks.iter().chain(&armed.left_out).filter(|task| task.done);
+                map_of(done.map(|task| (task.id.to_ascii_uppercase(), ())))
+            });
+            if deciding.iter().all(|task| then.contains_key(&task.id.to_ascii_uppercase())) {
                 continue;
             }
             found.marks.push(mark);
