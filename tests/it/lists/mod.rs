@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use ralph_speckit::engine::aside::{Aside, AsideKind};
 use ralph_speckit::engine::edit::{tick, untick};
+use ralph_speckit::engine::scope::Headings;
 use ralph_speckit::engine::tasks::{Task, TaskList};
 
 const COLUMNS: [&str; 6] = ["open", "done", "next", "named", "parts", "verify"];
@@ -78,10 +79,11 @@ fn named(list: &TaskList) -> String {
 
 /// How many tasks of a list stand below each heading of a cell.
 fn parts(list: &TaskList, text: &[u8], cell: &str) -> String {
+    let headings = Headings::of(text);
     let counted = cell.split("; ").filter(|part| *part != "-").map(|part| {
         let heading = part.rsplit_once(": ").map_or(part, |(heading, _)| heading);
         let mut marks = vec![false; list.tasks.len()];
-        list.mark_part(text, heading, &mut marks);
+        headings.mark(list, heading, &mut marks);
         let is_below = |task: &Task| {
             let line = text[task.block.start..].split(|byte| *byte == b'\n').next().unwrap();
             let line = String::from_utf8_lossy(line);
