@@ -1,4 +1,5 @@
 //! The lists beside this file, each held against its row in the table there.
+mod added;
 mod counts;
 
 use std::collections::BTreeSet;
