@@ -46,20 +46,17 @@ pub fn begins_open(line: &[u8]) -> bool {
 /// as `[in progress] Test it`, `[~](T002)`, `| 1/3 |`. `false`: it depends on the boxes below the same heading.
 pub fn state_in(line: &Line<'_>) -> Option<bool> {
     let words = line.words();
-    if words.starts_with(b"|") {
-        let mut cells = words.split(|byte| *byte == b'|').map(<[u8]>::trim_ascii);
-        return cells.any(|cell| is_state(&text_of(cell))).then_some(true);
+    let mut cells = words.split(|byte| *byte == b'|').map(<[u8]>::trim_ascii);
+    if is_row(words) && cells.any(|cell| is_state(&text_of(cell))) {
+        return Some(true);
     }
     let bare = words.strip_prefix(b"**").unwrap_or(words);
     let Some(inner) = bare.strip_prefix(b"[") else {
         let text = text_of(bare);
-        let has_picture = match line.kind {
-            Kind::Item => text.starts_with(is_picture),
-            // `🚧 In progress` may be the title of an empty column.
-            Kind::Heading(_) => text.contains(is_picture) && text.contains(char::is_numeric),
-            _ => false,
-        };
         let is_heading = matches!(line.kind, Kind::Heading(_));
+        // `🚧 In progress` may be the title of an empty column.
+        let has_picture = (line.kind == Kind::Item && text.starts_with(is_picture))
+            || (is_heading && text.contains(is_picture) && text.contains(char::is_numeric));
         return (has_picture || says_open(&text)).then_some(!is_heading);
     };
     let Some(end) = memchr::memchr(b']', inner) else {
@@ -107,8 +104,7 @@ fn is_state(cell: &str) -> bool {
     let is_part = done.is_some_and(|_: u32| done < all);
     let is_word = |letter: char| letter.is_alphabetic() || " -_".contains(letter);
     is_part
-        || inner
-            .is_some_and(|inner| (2..=NEAR).contains(&inner.len()) && inner.chars().all(is_word))
+        || inner.is_some_and(|inner| inner.len() > 1 && inner.chars().all(is_word))
         || matches!(cell, "~" | "?" | "!" | ">")
         || cell.starts_with(is_picture)
         || is_open_word(cell)
@@ -177,6 +173,10 @@ fn is_box(words: &[u8], at: usize, found: &TaskBox) -> bool {
     found.is_blank || (is_mark && !is_in_word && !is_value && !is_remark())
 }
 
+fn is_row(words: &[u8]) -> bool {
+    words.starts_with(b"|") || memmem::find(words, b" | ").is_some()
+}
+
 fn kind_of(kind: Kind, words: &[u8], at: usize, found: &TaskBox) -> AsideKind {
     let before = words[..at].trim_ascii_end();
     let is_bullet = |byte: &u8| !byte.is_ascii() || b"-+*0123456789.)(\\ ".contains(byte);
@@ -184,7 +184,7 @@ fn kind_of(kind: Kind, words: &[u8], at: usize, found: &TaskBox) -> AsideKind {
         _ if before.ends_with(b"\\") => AsideKind::Escaped,
         Kind::Code => AsideKind::Code,
         _ if words.starts_with(b">") => AsideKind::Quote,
-        _ if words.starts_with(b"|") || memmem::find(words, b" | ").is_some() => AsideKind::Table,
+        _ if is_row(words) => AsideKind::Table,
         _ if before.ends_with(b"~~") => AsideKind::Struck,
         _ if found.is_odd => AsideKind::Odd,
         _ if !before.ends_with(b"**") && before.iter().all(is_bullet) => AsideKind::Bullet,

@@ -46,12 +46,14 @@ impl FinishedPart {
             if reviewed.contains(&mark) {
                 continue;
             }
-            let then: &BTreeMap<String, ()> = then.get_or_insert_with(|| {
+            let then: &BTreeMap<String, bool> = then.get_or_insert_with(|| {
                 let armed = armed().unwrap_or_default();
-                let done = armed.tasks.iter().chain(&armed.left_out).filter(|task| task.done);
-                map_of(done.map(|task| (task.id.to_ascii_uppercase(), ())))
+                let all = armed.tasks.iter().chain(&armed.left_out);
+                map_of(all.map(|task| (task.id.to_ascii_uppercase(), task.done)))
             });
-            if deciding.iter().all(|task| then.contains_key(&task.id.to_ascii_uppercase())) {
+            let was_done =
+                |task: &Task| then.get(&task.id.to_ascii_uppercase()).is_some_and(|done| *done);
+            if deciding.iter().all(was_done) {
                 continue;
             }
             found.marks.push(mark);

@@ -1,5 +1,7 @@
 //! A task that is added to the list of a loop.
 
+use std::fs;
+
 use serde_json::json;
 
 use crate::hook::support::{Bench, FEATURE};
@@ -11,7 +13,7 @@ fn an_added_task_takes_no_armed_id() {
     let bench = Bench::project().current_feature(FEATURE).tasks(list);
     bench.implement("s1", "T002").context();
     let fewer = "- [ ] T001 Fill it\n- [ ] T002 Close it\n";
-    std::fs::write(bench.feature_path("tasks.md"), fewer).unwrap();
+    fs::write(bench.feature_path("tasks.md"), fewer).unwrap();
     let spool = |arguments: &[&str]| {
         Said::of(bench.spool().args(arguments).env("CLAUDE_CODE_SESSION_ID", "s1"))
     };

@@ -509,6 +509,7 @@ fn no_open_box_is_silent() {
         "| [in progress] | T2 |",
         "| T2 | [\u{5f85}\u{529e}] |",
         "| T2 | TODO |",
+        "T2 | b | TODO",
         "| T2 | WIP: b |",
         "## [TODO] Write it",
         "### [in progress] Write it",
