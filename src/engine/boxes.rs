@@ -11,7 +11,9 @@ use super::markdown::{Kind, Line};
 /// Bytes before a box that decide what the box is.
 const NEAR: usize = 40;
 /// Signs of work that is not done.
-const PICTURES: &str = "\u{23f3}\u{231b}\u{2b55}\u{274c}\u{1f504}\u{1f518}\u{1f51c}\u{1f6a7}";
+const PICTURES: &str = "\u{d7}\u{231b}\u{23f3}\u{23f8}\u{25d0}\u{25d1}\u{25d2}\u{25d3}\u{25d4}\u{25d5}\u{26d4}\u{2716}\u{2717}\u{2718}\u{274c}\u{2b55}\u{1f3d7}\u{1f504}\u{1f518}\u{1f51c}\u{1f534}\u{1f535}\u{1f6a7}\u{1f6ab}\u{1f7e0}\u{1f7e1}\u{1f7e5}\u{1f7e7}\u{1f7e8}";
+/// Words of such work in front of others.
+const WORDS: &str = "TODO DOING LATER NOW NEXT STARTED IN-PROGRESS WAIT WAITING PENDING BLOCKED WIP TBD FIXME $\\square$ $\\Box$";
 /// Keys whose value may be an empty box.
 const STATES: [&str; 3] = ["status", "state", "done"];
 /// Bytes of an HTML tag on the lines below its first one.
@@ -40,13 +42,22 @@ pub fn begins_open(line: &[u8]) -> bool {
     found.is_some_and(|found| found.is_blank || found.mark.is_ascii_punctuation())
 }
 
-/// Brackets or a picture at the beginning that may tell a task's state: `[in progress] Test it`, `[~](T002)`. `true`: a
-/// task's id follows, or the closing bracket is missing.
-pub fn state_in(words: &[u8]) -> Option<bool> {
+/// What may tell a task's state, at the beginning or in a cell of a table: brackets, a picture, a word in capitals, such
+/// as `[in progress] Test it`, `[~](T002)`, `| 1/3 |`. `false`: it depends on the boxes below the same heading.
+pub fn state_in(line: &Line<'_>) -> Option<bool> {
+    let words = line.words();
+    let mut cells = words.split(|byte| *byte == b'|').map(<[u8]>::trim_ascii);
+    if is_row(words) && cells.any(|cell| is_state(&text_of(cell))) {
+        return Some(true);
+    }
     let bare = words.strip_prefix(b"**").unwrap_or(words);
     let Some(inner) = bare.strip_prefix(b"[") else {
-        bare.first().filter(|first| !first.is_ascii())?;
-        return PICTURES.contains(text_of(bare).chars().next()?).then_some(false);
+        let text = text_of(bare);
+        let is_heading = matches!(line.kind, Kind::Heading(_));
+        // `🚧 In progress` may be the title of an empty column.
+        let has_picture = (line.kind == Kind::Item && text.starts_with(is_picture))
+            || (is_heading && text.contains(is_picture) && text.contains(char::is_numeric));
+        return (has_picture || says_open(&text)).then_some(!is_heading);
     };
     let Some(end) = memchr::memchr(b']', inner) else {
         // The other bracket stands on the next line, or was forgotten.
@@ -63,6 +74,43 @@ pub fn state_in(words: &[u8]) -> Option<bool> {
         .then_some(has_id)
 }
 
+fn is_picture(letter: char) -> bool {
+    PICTURES.contains(letter)
+}
+
+/// A word in front of others, or the value of a key, says that work is not done: `TODO: test it`, `**Status**: ⏳`.
+fn says_open(text: &str) -> bool {
+    let is_sign = |letter: char| " *_:".contains(letter);
+    let text = text.trim_start_matches(is_sign);
+    let (first, rest) = text.split_once(is_sign).unwrap_or((text, ""));
+    let rest = rest.trim_start_matches(is_sign);
+    let is_key = STATES.iter().any(|key| first.eq_ignore_ascii_case(key));
+    let word = if is_key { rest.split(is_sign).next().unwrap_or_default() } else { first };
+    (is_key && rest.starts_with(is_picture)) || (!rest.is_empty() && is_open_word(word))
+}
+
+fn is_open_word(word: &str) -> bool {
+    let is_capital = |second: &u8| second.is_ascii_uppercase() || *second == b'\\';
+    word.as_bytes().get(1).is_some_and(is_capital) && WORDS.split(' ').any(|known| known == word)
+}
+
+/// A cell holds a state of work that is not done: words in brackets, a share, a sign.
+fn is_state(cell: &str) -> bool {
+    let inner = cell.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let share = inner.unwrap_or(cell);
+    let share = share.split_once('/').or_else(|| Some((share.strip_suffix('%')?, "100")));
+    let [done, all] =
+        share.map_or([None; 2], |(done, all)| [done, all].map(|part| part.trim().parse().ok()));
+    let is_part = done.is_some_and(|_: u32| done < all);
+    let is_word = |letter: char| letter.is_alphabetic() || " -_".contains(letter);
+    is_part
+        || inner.is_some_and(|inner| inner.len() > 1 && inner.chars().all(is_word))
+        || matches!(cell, "~" | "?" | "!" | ">")
+        || cell.starts_with(is_picture)
+        || is_open_word(cell)
+        || says_open(cell)
+}
+
 /// The place of an open box in the words of a task; empty brackets there are words, not a box.
 pub fn open_in(words: &[u8]) -> Option<usize> {
     may_have_box(words)?;
@@ -76,7 +124,7 @@ pub fn open_in(words: &[u8]) -> Option<usize> {
 fn may_have_box(words: &[u8]) -> Option<usize> {
     memchr::memchr3(b'[', 0xe2, 0xf0, words)
         .or_else(|| memchr::memchr3(b'(', 0xe3, 0xef, words))
-        .or_else(|| memchr::memchr(b'&', words))
+        .or_else(|| memchr::memchr2(b'&', b'{', words))
 }
 
 /// Looks for checkboxes in HTML: `true` if one is open, `None` without any.
@@ -100,7 +148,7 @@ fn all(words: &[u8]) -> impl Iterator<Item = (usize, TaskBox)> {
     let may_begin = |at: &usize| match words[*at] {
         b'[' | b'&' | 0xe2 | 0xe3 | 0xef | 0xf0 => true,
         // A function call has nothing between its brackets.
-        b'(' => *at == 0 || b" |*_".contains(&words[at - 1]),
+        b'(' | b'{' => *at == 0 || b" |*_".contains(&words[at - 1]),
         _ => false,
     };
     let places = (0..words.len()).filter(may_begin);
@@ -117,7 +165,16 @@ fn is_box(words: &[u8], at: usize, found: &TaskBox) -> bool {
         && sign.is_some_and(|sign| b":=(,".contains(sign))
         && !is_state();
     let is_mark = found.is_ticked() || !found.mark.is_alphanumeric();
-    found.is_blank || (is_mark && !is_in_word && !is_value)
+    // `(?)` behind words is a remark.
+    let is_remark = || {
+        let is_pair = words[at] != b'[' && found.text_at > found.mark.len_utf8();
+        is_pair && sign.is_some_and(|sign| *sign != b'|')
+    };
+    found.is_blank || (is_mark && !is_in_word && !is_value && !is_remark())
+}
+
+fn is_row(words: &[u8]) -> bool {
+    words.starts_with(b"|") || memmem::find(words, b" | ").is_some()
 }
 
 fn kind_of(kind: Kind, words: &[u8], at: usize, found: &TaskBox) -> AsideKind {
@@ -127,7 +184,7 @@ fn kind_of(kind: Kind, words: &[u8], at: usize, found: &TaskBox) -> AsideKind {
         _ if before.ends_with(b"\\") => AsideKind::Escaped,
         Kind::Code => AsideKind::Code,
         _ if words.starts_with(b">") => AsideKind::Quote,
-        _ if words.starts_with(b"|") || memmem::find(words, b" | ").is_some() => AsideKind::Table,
+        _ if is_row(words) => AsideKind::Table,
         _ if before.ends_with(b"~~") => AsideKind::Struck,
         _ if found.is_odd => AsideKind::Odd,
         _ if !before.ends_with(b"**") && before.iter().all(is_bullet) => AsideKind::Bullet,

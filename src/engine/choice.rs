@@ -1,6 +1,10 @@
 //! The next task: the first open one. A repair and nested tasks go before their task; a parallel group goes
 //! together.
 
+use std::collections::BTreeMap;
+use std::iter::successors;
+
+use super::order::map_of;
 use super::tasks::{Task, TaskList};
 
 /// A longer group comes in parts.
@@ -18,7 +22,11 @@ impl TaskList {
     pub fn next(&self) -> Vec<&Task> {
         let Some(first) = self.open().next() else { return Vec::new() };
         let first = self.innermost(first);
-        let repairs: Vec<&Task> = self.open().filter(|task| task.fixes.is_some()).collect();
+        let repairs = self.tasks.iter().rev().filter(|task| !task.done);
+        let repairs = map_of(repairs.filter_map(|task| {
+            let fixed = task.fixes.as_ref().filter(|fixed| **fixed != task.id)?;
+            Some((fixed.to_ascii_lowercase(), task))
+        }));
         if let Some(repair) = open_repair(&repairs, first) {
             return vec![repair];
         }
@@ -71,23 +79,10 @@ impl TaskList {
     }
 }
 
-/// The innermost open repair of a task.
-fn open_repair<'a>(repairs: &[&'a Task], task: &Task) -> Option<&'a Task> {
-    let repair_of = |task: &Task| {
-        let fixes = |other: &&&Task| {
-            other.id != task.id
-                && other.fixes.as_ref().is_some_and(|id| id.eq_ignore_ascii_case(&task.id))
-        };
-        repairs.iter().find(fixes).copied()
-    };
-    let mut innermost = repair_of(task)?;
-    for _ in 0..LONGEST_CHAIN {
-        match repair_of(innermost) {
-            Some(repair) => innermost = repair,
-            None => break,
-        }
-    }
-    Some(innermost)
+/// The innermost open repair of a task; `repairs` are by the id of what they repair.
+fn open_repair<'a>(repairs: &BTreeMap<String, &'a Task>, task: &Task) -> Option<&'a Task> {
+    let repair_of = |task: &Task| repairs.get(&task.id.to_ascii_lowercase()).copied();
+    successors(repair_of(task), |repair| repair_of(repair)).take(1 + LONGEST_CHAIN).last()
 }
 
 #[cfg(test)]

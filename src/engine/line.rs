@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::aside::AsideKind;
 
 /// A piece of a shared text: a list of thousands of tasks is copied once, not twice a task.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Piece {
     whole: Arc<str>,
     place: Range<usize>,
@@ -35,12 +35,6 @@ impl PartialEq for Piece {
 }
 
 impl Eq for Piece {}
-
-impl fmt::Debug for Piece {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&**self, out)
-    }
-}
 
 impl fmt::Display for Piece {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -122,20 +116,28 @@ impl TaskBox {
         })
     }
 
-    /// A square as a letter or as its HTML number, or other brackets around a blank or nothing.
+    /// A square as a letter or as its HTML number, or other brackets around at most one mark.
     fn drawn(words: &[u8]) -> Option<Self> {
         let near = words.len().min(LONGEST_MARK);
         let text = words[..near].utf8_chunks().next()?.valid();
         let mut letters = text.chars();
         let mark = letters.next()?;
+        let pair = PAIRS[0].chars().position(|open| open == mark);
+        if let Some(close) = pair.and_then(|pair| PAIRS[1].chars().nth(pair)) {
+            let (inner, behind) = letters.as_str().split_once(close)?;
+            let bare = inner.trim().trim_end_matches(DRAWN);
+            // `{}` is a value nearly everywhere.
+            let is_blank = bare.is_empty() && (mark != '{' || !inner.is_empty());
+            let mark = if bare.is_empty() { ' ' } else { bare.parse().ok()? };
+            let text_at = text.len() - behind.len();
+            let found = Self { mark, text_at, is_blank, is_odd: true, ..Self::default() };
+            return (!mark.is_alphanumeric() || found.is_ticked()).then_some(found);
+        }
         let (mark, text_at) = if let Some(rest) = text.strip_prefix("&#") {
             let (number, _) = rest.split_once(';')?;
             let hex = number.strip_prefix(['x', 'X']).map(|hex| u32::from_str_radix(hex, 16));
             let mark = char::from_u32(hex.unwrap_or_else(|| number.parse()).ok()?)?;
             (mark, "&#;".len() + number.len())
-        } else if let Some((_, close)) = PAIRS.into_iter().find(|(open, _)| *open == mark) {
-            let behind = letters.as_str().trim_start().strip_prefix(close)?;
-            ('\u{2610}', text.len() - behind.len())
         } else {
             (mark, mark.len_utf8())
         };
@@ -156,10 +158,12 @@ const LONGEST_MARK: usize = 40;
 /// The bytes of a blank, a tab, a no-break space and a wide blank.
 const BLANKS: &[u8] = b" \t\xc2\xa0\xe3\x80";
 /// Drawn boxes; a wide bracket begins one.
-const SQUARES: &str = "\u{2395}\u{25ab}\u{25cb}\u{26aa}\u{2610}\u{2611}\u{2612}\u{25a1}\u{25a2}\u{25fb}\u{25fd}\u{274f}\u{2750}\u{2751}\u{2752}\u{2b1a}\u{2b1c}\u{1f532}\u{1f533}\u{1f5f9}\u{ff3b}";
-/// Brackets that make a box around blanks or nothing.
-const PAIRS: [(char, char); 4] =
-    [('(', ')'), ('\u{ff08}', '\u{ff09}'), ('\u{3010}', '\u{3011}'), ('\u{3014}', '\u{3015}')];
+const SQUARES: &str = "\u{2395}\u{25ab}\u{25cb}\u{25ef}\u{26aa}\u{2610}\u{2611}\u{2612}\u{25a1}\u{25a2}\u{25fb}\u{25fd}\u{274f}\u{2750}\u{2751}\u{2752}\u{2b1a}\u{2b1b}\u{2b1c}\u{1f532}\u{1f533}\u{1f5f9}\u{ff3b}";
+/// Brackets that make a box around a blank, a mark or nothing.
+const PAIRS: [&str; 2] = [
+    "({\u{ff08}\u{300c}\u{300e}\u{3010}\u{3014}\u{2045}\u{27e6}",
+    ")}\u{ff09}\u{300d}\u{300f}\u{3011}\u{3015}\u{2046}\u{27e7}",
+];
 /// Variation selectors: they choose how a letter is drawn.
 const DRAWN: [char; 2] = ['\u{fe0e}', '\u{fe0f}'];
 

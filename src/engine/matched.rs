@@ -1,5 +1,6 @@
 //! Two task lists, task by task: which earlier task became which later one.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use memchr::arch::all::is_prefix;
@@ -17,6 +18,8 @@ pub struct Matched<'a> {
     pub later: &'a TaskList,
     /// For the later tasks, and then for those left out.
     all: Vec<Pair<'a>>,
+    /// Titles of the earlier tasks that are ticked now, by id in capitals.
+    done: OnceCell<BTreeMap<String, Piece>>,
 }
 
 /// The tasks of a later list that differ, by id.
@@ -44,17 +47,21 @@ impl<'a> Matched<'a> {
     pub fn of(earlier: &'a TaskList, later: &'a TaskList) -> Self {
         let is_same =
             |(now, then): (&Task, &Task)| (&now.id, &now.title) == (&then.id, &then.title);
+        let is_alike = |later: &[Task], earlier: &[Task]| {
+            later.len() == earlier.len() && later.iter().zip(earlier).all(is_same)
+        };
         // Usually a list keeps its tasks in order.
-        let is_alike = later.tasks.len() == earlier.tasks.len()
-            && later.tasks.iter().zip(&earlier.tasks).all(is_same);
-        let all = if is_alike {
-            let left_out = later.left_out.iter().map(|task| earlier.find(&task.id));
+        let all = if is_alike(&later.tasks, &earlier.tasks)
+            && is_alike(&later.left_out, &earlier.left_out)
+        {
+            let is_found = |then: &&Task| then.aside == Some(AsideKind::Optional);
+            let left_out = earlier.left_out.iter().map(|then| Some(then).filter(is_found));
             let all = earlier.tasks.iter().map(Some).chain(left_out);
             all.map(|then| Pair { then, has_known_id: then.is_some() }).collect()
         } else {
             matches(earlier, later)
         };
-        Self { earlier, later, all }
+        Self { earlier, later, all, done: OnceCell::new() }
     }
 
     /// The later tasks, without those left out.
@@ -122,18 +129,18 @@ impl<'a> Matched<'a> {
 
     /// The earlier task repeats one that is ticked now, or all tasks nested in it are ticked.
     pub fn has_done_parts(&self, then: &Task) -> bool {
-        let parts = self.earlier.nested_in(then);
-        let is_done = |part: &Task| {
-            let is_part =
-                |found: Pair<'_>| found.then.is_some_and(|was| was.mark_at == part.mark_at);
-            self.pairs().any(|(now, found)| now.done && is_part(found))
+        let ticked = |(now, found): (&Task, Pair<'a>)| {
+            let then = found.then.filter(|_| now.done)?;
+            Some((then.id.to_ascii_uppercase(), then.title.clone()))
         };
-        let first = then.id.split_once('~').and_then(|(first, _)| self.earlier.find(first));
-        let is_repeat = first.is_some_and(|first| {
-            let is_first = |now: &Task| now.done && now.title == first.title;
-            first.title == then.title && self.later.find(&first.id).is_some_and(is_first)
-        });
-        is_repeat || (!parts.is_empty() && parts.iter().all(is_done))
+        let done = |id: &str| {
+            let done = self.done.get_or_init(|| map_of(self.pairs().filter_map(ticked)));
+            done.get(&id.to_ascii_uppercase())
+        };
+        let first = then.id.split_once('~').and_then(|(first, _)| done(first));
+        let parts = self.earlier.nested_in(then);
+        first.is_some_and(|title| *title == then.title)
+            || (!parts.is_empty() && parts.iter().all(|part| done(&part.id).is_some()))
     }
 }
 
@@ -281,6 +288,19 @@ mod tests {
         for task in &later.tasks[..1_999] {
             assert_eq!(matched.then(task).unwrap().title, task.title);
         }
+        assert_eq!(super::super::tasks::tests::LOOKED_AT.get(), 0, "no search for each task");
+    }
+
+    #[test]
+    fn long_list_parts_are_found() {
+        let pairs =
+            (0..2_000).map(|at| format!("- [x] T{at} a\n  - [x] T{at} b\n- [ ] ~~c {at}~~\n"));
+        let list = list(&pairs.collect::<String>());
+        super::super::tasks::tests::LOOKED_AT.set(0);
+        let matched = Matched::of(&list, &list);
+        assert_eq!((list.tasks.len(), list.left_out.len()), (4_000, 2_000));
+        let with_parts = list.tasks.iter().filter(|task| matched.has_done_parts(task));
+        assert_eq!(with_parts.count(), 2_000);
         assert_eq!(super::super::tasks::tests::LOOKED_AT.get(), 0, "no search for each task");
     }
 

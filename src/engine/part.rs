@@ -1,9 +1,12 @@
 //! The part that was finished while other tasks are open: a phase of the list, or the tasks up to a `[VERIFY]`
 //! task.
 
+use std::collections::BTreeMap;
+
 use super::contract::ReviewWhen;
 use super::fingerprint::Hasher;
 use super::observation::FinishedPart;
+use super::order::map_of;
 use super::tasks::{Task, TaskList};
 
 impl FinishedPart {
@@ -43,8 +46,14 @@ impl FinishedPart {
             if reviewed.contains(&mark) {
                 continue;
             }
-            let then: &TaskList = then.get_or_insert_with(|| armed().unwrap_or_default());
-            if deciding.iter().all(|task| then.find(&task.id).is_some_and(|task| task.done)) {
+            let then: &BTreeMap<String, bool> = then.get_or_insert_with(|| {
+                let armed = armed().unwrap_or_default();
+                let all = armed.tasks.iter().chain(&armed.left_out);
+                map_of(all.map(|task| (task.id.to_ascii_uppercase(), task.done)))
+            });
+            let was_done =
+                |task: &Task| then.get(&task.id.to_ascii_uppercase()).is_some_and(|done| *done);
+            if deciding.iter().all(was_done) {
                 continue;
             }
             found.marks.push(mark);

@@ -16,7 +16,7 @@ const VERIFY: &[u8] = b"[VERIFY]";
 /// Letters of a title that stand for an id.
 const SHORT: usize = 28;
 /// Names of a legend.
-const LEGENDS: &str = "legend|notation|key|symbols|markers|marks|status key|status markers|status legend|leyenda|legende|l\u{e9}gende|\u{56fe}\u{4f8b}|\u{51e1}\u{4f8b}";
+const LEGENDS: &str = "legend|notation|key|symbols|markers|marks|status key|status markers|status legend|leyenda|s\u{ed}mbolos|legende|zeichenerkl\u{e4}rung|simboli|symbole|l\u{e9}gende|\u{56fe}\u{4f8b}|\u{51e1}\u{4f8b}|\u{43b}\u{435}\u{433}\u{435}\u{43d}\u{434}\u{430}|\u{43e}\u{431}\u{43e}\u{437}\u{43d}\u{430}\u{447}\u{435}\u{43d}\u{438}\u{44f}|\u{bc94}\u{b840}";
 /// Bytes of the longest name, with signs around it.
 const LONGEST_LEGEND: usize = 32;
 
@@ -43,6 +43,7 @@ impl TaskList {
         for (number, line) in lines.iter().enumerate() {
             reader.read(number + 1, line);
         }
+        reader.leave_headings(0);
         // `[in progress]` is a state to the eye where boxes stand below the same heading.
         let has_box = |at| reader.tasks.binary_search_by_key(&at, |task| task.section).is_ok();
         let states = reader.states.into_iter().filter(|(section, _)| section.is_none_or(has_box));
@@ -126,6 +127,8 @@ struct ListReader {
     unread: Vec<Aside>,
     /// Lines that begin with what may be a state, each with its section; `None` where the section does not matter.
     states: Vec<(Option<usize>, Aside)>,
+    /// Headings around the line that may tell a state, each with its level and the number of tasks above.
+    headings: Vec<(usize, usize, Aside)>,
     /// Tasks that a line may belong to, each nested in the one before.
     open: Vec<usize>,
     ids: Ids,
@@ -169,6 +172,7 @@ impl ListReader {
 
     fn heading(&mut self, number: usize, line: &Line<'_>, level: usize) {
         self.close(0, line.start);
+        self.leave_headings(level);
         let title = line.title();
         self.phases += usize::from(level < 3 || phase_of(&title).is_some());
         self.section += 1;
@@ -366,16 +370,29 @@ impl ListReader {
             self.unread.push(Aside::new(kind, number, line.text, is_open));
         } else if line.is_hidden() && boxes::begins_open(line.text) {
             self.unread.push(Aside::new(AsideKind::Hidden, number, line.text, false));
-        } else if let Some(has_id) = boxes::state_in(line.words()) {
+        } else if let Some(has_id) = boxes::state_in(line) {
             self.state(number, line, has_id);
         }
     }
 
     /// Notes what may be the state of a task, but not in a legend.
     fn state(&mut self, number: usize, line: &Line<'_>, is_sure: bool) {
-        if self.above.legend.is_none() && (is_sure || line.kind == Kind::Item) {
-            let section = (!is_sure).then_some(self.section);
-            self.states.push((section, Aside::new(AsideKind::Odd, number, line.text, true)));
+        if self.above.legend.is_some() {
+            return;
+        }
+        let aside = Aside::new(AsideKind::Odd, number, line.text, true);
+        match line.kind {
+            _ if is_sure => self.states.push((None, aside)),
+            Kind::Heading(level) => self.headings.push((level, self.tasks.len(), aside)),
+            Kind::Item => self.states.push((Some(self.section), aside)),
+            _ => {}
+        }
+    }
+
+    /// Leaves headings of this level and deeper ones: boxes below a heading tell the state of the part.
+    fn leave_headings(&mut self, level: usize) {
+        while let Some((_, above, aside)) = self.headings.pop_if(|(inner, ..)| *inner >= level) {
+            self.unread.extend(Some(aside).filter(|_| above == self.tasks.len()));
         }
     }
 }

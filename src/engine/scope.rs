@@ -3,7 +3,7 @@
 use super::aside::AsideKind;
 use super::choice::LONGEST_CHAIN;
 use super::edit::split_number;
-use super::markdown::{self, Kind, Line};
+use super::markdown::{self, Kind};
 use super::matched::Matched;
 use super::order::{map_of, sorted};
 use super::tasks::{Task, TaskList, stem};
@@ -14,6 +14,9 @@ const LONGEST_KIND: usize = 4;
 const LONGEST_HEADING: usize = 100;
 /// Shorter runs of tasks are named one by one.
 const RUN: usize = 3;
+pub const NUMBERS: &str = "one two three four five six seven eight nine ten";
+const NUMERALS: &str =
+    "\u{4e00}\u{4e8c}\u{4e09}\u{56db}\u{4e94}\u{516d}\u{4e03}\u{516b}\u{4e5d}\u{5341}";
 
 impl TaskList {
     /// Keeps every task of these ids, however often the list has it, and its repairs; without ids, the whole list.
@@ -23,14 +26,18 @@ impl TaskList {
         if ids.is_empty() {
             return self;
         }
-        let wanted = map_of(ids.iter().map(|id| (stem(id).to_ascii_uppercase(), ())));
+        let keys = |ids: &mut dyn Iterator<Item = &str>| {
+            map_of(ids.map(|id| (id.to_ascii_uppercase(), ())))
+        };
+        let wanted = keys(&mut ids.iter().map(|id| stem(id)));
+        let whole = keys(&mut ids.iter().map(|id| &**id));
         let matched = armed.map(|armed| Matched::of(armed, &self));
         let is_asked = |task: &&Task| {
             let id = matched.as_ref().map_or(&*task.id, |matched| matched.lasting_id(task));
             // What does not count is taken in only by its whole id.
             match task.aside {
                 None => wanted.contains_key(&stem(id).to_ascii_uppercase()),
-                Some(_) => ids.iter().any(|one| one.eq_ignore_ascii_case(id)),
+                Some(_) => whole.contains_key(&id.to_ascii_uppercase()),
             }
         };
         let asked = self.tasks.iter().chain(&self.left_out).filter(is_asked);
@@ -76,30 +83,6 @@ impl TaskList {
         }
     }
 
-    /// Marks the tasks under the headings that typed words begin with, inner headings included: `phase 2`, `User Story
-    /// 1: Log in`, a whole heading. The result is the number of bytes that name them; `None` for no heading.
-    pub fn mark_part(&self, text: &[u8], typed: &str, marks: &mut [bool]) -> Option<usize> {
-        let (lines, typed) = (markdown::lines(text), HeadingWord::all(typed));
-        let named = |line: &Line<'_>| {
-            let is_heading = matches!(line.kind, Kind::Heading(_));
-            is_heading.then(|| named_by(&line.title(), &typed)).flatten()
-        };
-        // A whole heading outdoes its beginning, and phase 3 the phases 3.1 and 3.2.
-        let best = lines.iter().filter_map(named).max()?;
-        let mut inside = None;
-        for (place, line) in lines.iter().enumerate() {
-            if let Kind::Heading(level) = line.kind {
-                let outer = inside.filter(|outer| *outer < level);
-                inside = outer.or((named(line) == Some(best)).then_some(level));
-            }
-            let task = self.tasks.binary_search_by_key(&(place + 1), |task| task.line);
-            if let (Some(_), Ok(task)) = (inside, task) {
-                marks[task] = true;
-            }
-        }
-        Some(best.0)
-    }
-
     /// Marks the tasks with a label such as `[US1]`; `true` if there are any.
     pub fn mark_story(&self, text: &[u8], label: &str, marks: &mut [bool]) -> bool {
         let label = format!("[{label}]");
@@ -115,13 +98,65 @@ impl TaskList {
     }
 }
 
+/// The headings of a list: typed words may name the part below one.
+#[derive(Default)]
+pub struct Headings {
+    pub all: Vec<Heading>,
+    /// Words before the numbers of parts, and forms of numbers with letters: `phase`, `m#`, `# stage`.
+    pub kinds: Vec<String>,
+}
+
+pub struct Heading {
+    pub title: String,
+    /// From 1.
+    line: usize,
+    level: usize,
+    words: Vec<HeadingWord>,
+}
+
+impl Headings {
+    pub fn of(text: &[u8]) -> Self {
+        let mut found = Self::default();
+        for (place, line) in markdown::lines(text).iter().enumerate() {
+            let Kind::Heading(level) = line.kind else { continue };
+            let title = line.title().into_owned();
+            let words = HeadingWord::all(&title);
+            found.kinds.extend(labels(&words).filter_map(kind_in));
+            found.all.push(Heading { line: place + 1, level, title, words });
+        }
+        found.kinds.dedup();
+        found
+    }
+
+    /// Marks the tasks under the headings that typed words begin with, inner headings included: `phase 2`, `User Story
+    /// 1: Log in`, a whole title. The result is the number of bytes that name them; `None` for no heading.
+    pub fn mark(&self, list: &TaskList, typed: &str, marks: &mut [bool]) -> Option<usize> {
+        let typed = HeadingWord::all(typed);
+        let named = |heading: &Heading| named_by(&heading.words, &typed);
+        let named: Vec<_> = self.all.iter().map(named).collect();
+        // A whole heading outdoes its beginning, and phase 3 the phases 3.1 and 3.2.
+        let best = (*named.iter().max()?)?;
+        let place = |line: usize| list.tasks.partition_point(|task| task.line < line);
+        let mut inside = None;
+        for (at, Heading { line, level, .. }) in self.all.iter().enumerate() {
+            let outer = inside.filter(|outer| outer < level);
+            inside = outer.or((named[at] == Some(best)).then_some(*level));
+            if inside.is_some() {
+                let end = self.all.get(at + 1).map_or(usize::MAX, |next| next.line);
+                marks[place(*line)..place(end)].fill(true);
+            }
+        }
+        Some(best.0)
+    }
+}
+
 /// A word without the signs around it.
 struct HeadingWord {
     /// In small letters.
     text: String,
     /// The end of the word and the separator behind it, in bytes from the start of the text.
     end: usize,
-    /// A colon or a dash stands before the word, or nothing.
+    /// A colon, a dash or a bracket stands before the word, or nothing.
     begins: bool,
 }
 
@@ -132,60 +167,104 @@ impl HeadingWord {
             |letter: char| letter.is_whitespace() || matches!(letter, ',' | ':' | '\u{ff1a}');
         for piece in text.split_inclusive(is_end).take(LONGEST_HEADING) {
             end += piece.len();
-            let bare = piece.trim_matches(|letter: char| !letter.is_alphanumeric());
-            if !bare.is_empty() {
-                words.push(Self { text: bare.to_lowercase(), end, begins });
+            let text = bare(piece);
+            let is_dash = text.is_empty() && !piece.trim().is_empty();
+            begins |= is_dash || piece.starts_with(['(', '\u{ff08}']);
+            if !text.is_empty() {
+                words.push(Self { text, end, begins });
+                begins = false;
             }
-            let is_dash = bare.is_empty() && !piece.trim().is_empty();
-            begins = is_dash || piece.ends_with([':', '\u{ff1a}']) || (begins && bare.is_empty());
+            begins |= piece.ends_with([':', '\u{ff1a}']);
         }
         words
     }
 
-    /// A number: `2`, `3.2`, `20a`, `iv`; and `b` with nothing or a title of its own behind it.
+    /// A number: `2`, `3.2`, `20a`, `iv`; and `b`, `two` or `m2` with nothing or a title of its own behind it.
     fn is_number(&self, next: Option<&Self>) -> bool {
         let text = &self.text;
-        let is_point = |letter: char| letter.is_ascii_digit() || letter == '.';
-        let bare = text.strip_suffix(|last: char| last.is_ascii_lowercase()).unwrap_or(text);
-        (text.starts_with(|letter: char| letter.is_ascii_digit()) && bare.chars().all(is_point))
+        let is_point = |letter: char| is_numeral(letter) || letter == '.';
+        let plain = text.strip_suffix(|last: char| last.is_ascii_lowercase()).unwrap_or(text);
+        let may_be = text.contains(is_numeral)
+            || text.chars().nth(1).is_none()
+            || NUMBERS.split(' ').any(|number| number == text);
+        (text.starts_with(is_numeral) && plain.chars().all(is_point))
             || text.chars().all(|letter| "ivx".contains(letter))
-            || (text.len() == 1 && next.is_none_or(|next| next.begins))
+            || (may_be && next.is_none_or(|next| next.begins))
     }
 }
 
-/// The number of bytes of typed words that name a heading: its kind and number with the words behind them as far as
-/// they were typed, or the whole heading. `phase 3` names `Phase 3.1`, too, but less well than `Phase 3`: the second
-/// value is `false`.
-fn named_by(heading: &str, typed: &[HeadingWord]) -> Option<(usize, bool)> {
-    let heading = HeadingWord::all(heading);
-    let same = |from: &[HeadingWord]| {
-        let pairs = from.iter().zip(typed);
-        pairs.take_while(|(word, typed)| word.text == typed.text).count()
-    };
-    let whole = same(&heading);
-    if whole == heading.len() && whole == typed.len() && whole > 0 {
-        return Some((typed[whole - 1].end, true));
+/// A word in small letters, without the signs around it.
+pub fn bare(word: &str) -> String {
+    word.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase()
+}
+
+pub fn is_numeral(letter: char) -> bool {
+    letter.is_numeric() || NUMERALS.contains(letter)
+}
+
+/// A word of letters and numerals with one `#` for the numerals in a row; `None` for another word.
+pub fn form_of(word: &str) -> Option<String> {
+    let mut form = String::new();
+    for letter in word.chars() {
+        if !is_numeral(letter) {
+            form.push(letter);
+        } else if !form.ends_with('#') {
+            form.push('#');
+        }
     }
-    let begins = (0..heading.len()).filter(|at| heading[*at].begins);
-    let mut named = begins.filter_map(|at| {
-        let label = &heading[at..];
-        let is_own =
-            |word: &HeadingWord| !word.text.is_ascii() && word.text.contains(char::is_numeric);
-        let number = match label.first() {
-            Some(word) if is_own(word) => 0,
-            _ => (1..label.len().min(LONGEST_KIND))
-                .find(|at| label[*at].is_number(label.get(at + 1)))?,
-        };
-        let (same, asked) = (same(label), typed.get(number)?);
-        let has_point = |rest: &str| {
-            rest.starts_with('.') && asked.text.ends_with(|letter: char| letter.is_ascii_digit())
-        };
+    (form.contains('#') && form.contains(char::is_alphabetic)).then_some(form)
+}
+
+/// The words from each place on where the name of a part may begin.
+fn labels(heading: &[HeadingWord]) -> impl Iterator<Item = &[HeadingWord]> {
+    let begins = |at: &usize| heading[*at].begins || form_of(&heading[*at].text).is_some();
+    (0..heading.len()).filter(begins).map(|at| &heading[at..])
+}
+
+/// The place of the number in the name of a part.
+fn number_in(label: &[HeadingWord]) -> Option<usize> {
+    let is_number = |at: &usize| label[*at].is_number(label.get(at + 1));
+    let is_own = form_of(&label[0].text).is_some() && (!label[0].text.is_ascii() || is_number(&0));
+    if is_own { Some(0) } else { (1..label.len().min(LONGEST_KIND)).find(is_number) }
+}
+
+fn kind_in(label: &[HeadingWord]) -> Option<String> {
+    let (first, next) = (&label[0].text, label.get(1));
+    match number_in(label) {
+        Some(0) => form_of(first),
+        Some(number) => Some(label[number - 1].text.clone()),
+        None if !first.starts_with(is_numeral) || !ends(label, 2) => None,
+        None => next.map(|next| ["# ", &next.text].concat()),
+    }
+}
+
+/// A title ends before this word.
+fn ends(label: &[HeadingWord], at: usize) -> bool {
+    label.get(at).is_none_or(|next| next.begins)
+}
+
+/// The number of bytes of typed words that name a heading: its kind and number with the words behind them as far as
+/// they were typed, a title with a number, or a whole title alone. `phase 3` names `Phase 3.1`, too, but less well than
+/// `Phase 3`: the second value is `false`.
+fn named_by(heading: &[HeadingWord], typed: &[HeadingWord]) -> Option<(usize, bool)> {
+    let named = |label: &[HeadingWord]| {
+        let pairs = label.iter().zip(typed);
+        let same = pairs.take_while(|(word, typed)| word.text == typed.text).count();
+        let has_number =
+            |end: usize| label[..end].iter().any(|word| word.text.contains(is_numeral));
+        let is_title =
+            |end| ends(label, end) && (end == typed.len() || (end > 1 && has_number(end)));
+        if (1..=same).any(is_title) {
+            return Some((typed[same - 1].end, true));
+        }
+        let (number, asked) = number_in(label).and_then(|at| Some((at, typed.get(at)?)))?;
+        let has_point = |rest: &str| rest.starts_with('.') && asked.text.ends_with(is_numeral);
         let is_inside =
             same == number && label[number].text.strip_prefix(&asked.text).is_some_and(has_point);
         let last = if is_inside { number } else { same.checked_sub(1)? };
         (last >= number).then(|| (typed[last].end, !is_inside))
-    });
-    named.next()
+    };
+    labels(heading).find_map(named)
 }
 
 /// A run of numbers by its ends: `T001-T005, T009`.
@@ -295,7 +374,7 @@ mod tests {
     fn heading_names_a_part() {
         let of = |typed: &str| {
             let mut marks = vec![false; list().tasks.len()];
-            let end = list().mark_part(LIST.as_bytes(), typed, &mut marks);
+            let end = Headings::of(LIST.as_bytes()).mark(&list(), typed, &mut marks);
             (end.map(|end| typed[end..].trim_start().to_owned()), marked(&marks))
         };
         assert_eq!(of("1"), (None, vec![]));
@@ -332,7 +411,7 @@ mod tests {
             ("wave", ""),
         ] {
             let mut marks = vec![false; list.tasks.len()];
-            list.mark_part(text.as_bytes(), typed, &mut marks);
+            Headings::of(text.as_bytes()).mark(&list, typed, &mut marks);
             let marked = list.tasks.iter().zip(&marks).filter(|(_, mark)| **mark);
             let found: Vec<_> = marked.map(|(task, _)| task.id.as_str()).collect();
             assert_eq!(found.join(" "), wanted, "{typed}");

@@ -117,7 +117,9 @@ impl TaskList {
 
     /// Counts these ticked tasks as open; the ids of those that the list has.
     pub fn open_again(&mut self, ids: &[String]) -> Vec<String> {
-        let ticked = self.tasks.iter_mut().filter(|task| task.done && ids.contains(&task.id));
+        let ids = map_of(ids.iter().map(|id| (&**id, 0)));
+        let is_meant = |task: &&mut Task| task.done && ids.contains_key(&*task.id);
+        let ticked = self.tasks.iter_mut().filter(is_meant);
         let opened = ticked.map(|task| {
             (task.done, task.mark) = (false, ' ');
             task.id.clone()

@@ -17,7 +17,8 @@ const MOST_FOLDERS: usize = 1_000;
 /// Bytes of an OpenSpec file.
 const MOST_OF_YAML: u64 = 64 << 10;
 /// Endings of files that may be lists.
-const LISTS: [&str; 5] = ["md", "markdown", "org", "rst", "txt"];
+const LISTS: [&str; 9] =
+    ["adoc", "asciidoc", "markdown", "md", "mdx", "org", "rst", "taskpaper", "txt"];
 /// Words in the name of a list, or of a folder with lists.
 const LIST_WORDS: [&str; 3] = ["tasks", "todo", "todos"];
 

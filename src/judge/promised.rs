@@ -20,8 +20,9 @@ use crate::world::WallTime;
 
 /// Stands before what speaks against a promise that was believed.
 pub const BY_WORD: &str = "on the agent's word alone: ";
-/// Names that are looked for, and bytes of each list.
-const MOST_NAMES: usize = 64;
+/// Names that are looked for, lists that are read, and bytes of each.
+const MOST_NAMES: usize = 500;
+const MOST_LISTS: usize = 128;
 const MOST: u64 = 1 << 20;
 /// Stands between a task and its lists where both are kept.
 const END: &str = "\n\0\n";
@@ -70,31 +71,42 @@ pub fn against(
     (since, words.collect::<Vec<_>>().join(", "))
 }
 
-/// The lists that a task names: path and text. A name means the file at its path, else the only one of `files` that
-/// matches, with an ending or without; a pattern means all that match.
+/// The lists that a task names: path and text. A name means the file at its path, else all `files` that match, also below
+/// a folder; without an ending it means the only one that matches. A pattern means all that match.
 fn lists_in(folder: &Path, task: &str, files: Option<&Contents>) -> BTreeMap<String, String> {
     let task = task.replace(&format!("{}/", folder.display()), "").replace('@', " ");
     let files = files.into_iter().flat_map(|files| files.paths(u64::MAX));
     let files: Vec<&str> = files.filter(|path| may_be_list(path)).collect();
-    let path_of = |name: FileName| {
-        if folder.join(&name.path).is_file() {
-            return Some(name.path);
-        }
-        // `the TODO` is `TODO.md`.
-        let has_stem =
-            |path: &str| path.rsplit_once('.').is_some_and(|(stem, _)| name.covers(stem));
-        let mut meant = files.iter().filter(|path| name.covers(path) || has_stem(path));
-        meant.next().filter(|_| meant.next().is_none()).map(|path| (*path).to_owned())
-    };
     let is_end = |sign: char| sign.is_whitespace() || "`'\",;()".contains(sign);
     let words: Vec<&str> = task.split(is_end).filter(|word| word.contains('*')).collect();
-    let is_meant = |path: &str| words.iter().any(|word| word.len() > 3 && is_called(path, word));
-    let all = files.iter().filter(|path| is_meant(path)).map(|path| (*path).to_owned());
-    let names = names_in(&task).into_iter().filter(|name| may_be_list(&name.path));
-    let meant = names.take(MOST_NAMES).filter_map(path_of);
-    let lists = meant.chain(all.take(MOST_NAMES)).filter_map(|path| {
-        let bytes = read(&folder.join(&path), MOST).ok()?.bytes;
-        Some((path, String::from_utf8_lossy(&bytes).into_owned()))
+    let names = names_in(&task).into_iter().take(MOST_NAMES);
+    let (there, mut others): (Vec<_>, Vec<_>) =
+        names.partition(|name| folder.join(&name.path).is_file());
+    for FileName { path, .. } in &mut others {
+        if !path.ends_with('/') && folder.join(&*path).is_dir() {
+            path.push('/');
+        }
+    }
+    let is_meant = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        words.iter().any(|word| word.len() > 3 && is_called(path, word))
+            || others.iter().any(|name| name.covers(path))
+            // Words of some languages stand right beside a name.
+            || (!name.is_ascii() && task.contains(name))
+    };
+    let all = files.iter().filter(|path| is_meant(path)).copied();
+    // `the TODO` is `TODO.md`.
+    let only = others.iter().filter_map(|name| {
+        let has_stem =
+            |path: &&&str| path.rsplit_once('.').is_some_and(|(stem, _)| name.covers(stem));
+        let mut meant = files.iter().filter(has_stem);
+        meant.next().filter(|_| meant.next().is_none()).copied()
+    });
+    let paths = there.iter().map(|name| &*name.path).chain(only).chain(all);
+    let lists = paths.take(MOST_LISTS).filter_map(|path| {
+        let bytes = read(&folder.join(path), MOST).ok()?.bytes;
+        let is_list = may_be_list(path) || !TaskList::parse(&bytes).tasks.is_empty();
+        is_list.then(|| (path.to_owned(), String::from_utf8_lossy(&bytes).into_owned()))
     });
     lists.collect()
 }

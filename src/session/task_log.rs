@@ -16,7 +16,7 @@ use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Attempt, Demand, TerminalReason};
 use crate::evidence::task_list::{self, TASKS};
 use crate::feature::project::{Feature, Project, printable};
-use crate::feature::snapshot::limits_of;
+use crate::feature::snapshot::{armed_list, limits_of};
 use crate::feature::state::{State, StateError};
 use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
@@ -260,7 +260,14 @@ impl<'a> Books<'a> {
             self.note_once(&JournalEvent::Added, &words(&id), &words(&id))?;
             return Ok((id, Done::Before));
         }
-        let Some(Grown { id, .. }) = add_after(&self.text, &self.list, &after, &what) else {
+        // The loop knows its tasks by the ids of the armed list: none of these is new.
+        let armed = self.asked.as_ref().and_then(|asked| armed_list(self.feature, asked.armed_at));
+        let grown = |list: &TaskList, text: &[u8]| {
+            let mut known = list.clone();
+            known.left_out.extend(armed.iter().flat_map(|armed| armed.tasks.clone()));
+            add_after(text, &known, known.find(&after.id)?, &what)
+        };
+        let Some(Grown { id, .. }) = grown(&self.list, &self.text) else {
             let why = format!(
                 "`{what}` cannot be added after {} as a task of its own: it reads as something else, or another task says the same",
                 after.id
@@ -271,8 +278,7 @@ impl<'a> Books<'a> {
         join(&id)?;
         self.asked = part::asked(self.project, self.feature);
         let grown = |list: &TaskList, text: &[u8]| {
-            let grown = add_after(text, list, list.find(&after.id)?, &what)?;
-            (grown.id == id).then_some(grown.text)
+            grown(list, text).filter(|grown| grown.id == id).map(|grown| grown.text)
         };
         if !self.change_list(grown)? {
             return Err(Refusal::new(

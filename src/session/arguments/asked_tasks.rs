@@ -4,6 +4,7 @@
 use super::{is_like_feature, is_like_task};
 use crate::engine::AsideKind;
 use crate::engine::order::few;
+use crate::engine::scope::{Heading, Headings, NUMBERS, bare, form_of, is_numeral};
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
@@ -14,9 +15,8 @@ use crate::text::{self, distance};
 const MOST: usize = 2_000;
 /// Headings that are named.
 const SHOWN: usize = 8;
-/// Words for a part of a list.
+/// Words for a part of any list.
 const PARTS: &str = "phase story stories wave step stage milestone sprint fase etapa paso \u{e9}tape schritt \u{9636}\u{6bb5} \u{30d5}\u{30a7}\u{30fc}\u{30ba}";
-const NUMBERS: &str = "one two three four five six seven eight nine ten";
 /// Words between numbers: `phase 1 to 3`.
 const JOINTS: &str =
     "and & + - – — .. … / ~ to through thru until till or bis und oder a hasta y o à et ou";
@@ -43,7 +43,9 @@ impl Selection {
         features: impl FnOnce() -> String,
     ) -> Result<Self, Refusal> {
         let marks = vec![false; list.tasks.len()];
-        let mut reader = TaskReader { list, text, marks, optional: Vec::new(), number: None };
+        let headings = Headings::of(text);
+        let mut reader =
+            TaskReader { list, text, headings, marks, optional: Vec::new(), number: None };
         let words = words.trim_matches(is_gap);
         let mut rest = words;
         while let Some(after) = reader.take(rest)? {
@@ -89,6 +91,7 @@ impl Selection {
 struct TaskReader<'a> {
     list: &'a TaskList,
     text: &'a [u8],
+    headings: Headings,
     marks: Vec<bool>,
     /// Ids of optional tasks that were named.
     optional: Vec<String>,
@@ -127,7 +130,7 @@ impl<'a> TaskReader<'a> {
                 return Ok(Some(after));
             }
         }
-        if let Some(end) = self.list.mark_part(self.text, text, &mut self.marks) {
+        if let Some(end) = self.headings.mark(self.list, text, &mut self.marks) {
             return Ok(Some(&text[end..]));
         }
         // Behind a named task, a word is more likely for the agent than a slip.
@@ -237,44 +240,50 @@ impl<'a> TaskReader<'a> {
     }
 
     /// What looks like a part at the beginning of the text, with at most `slips` slips, and the rest: `US1`, `phase 2`,
-    /// or `week 3` in a list of weeks.
+    /// what the list's own parts look like, and a word and a number alone.
     fn part_at(&self, text: &'a str, slips: usize) -> Option<(&'a str, &'a str)> {
+        let has = |form: String| form == "us#" || self.headings.kinds.contains(&form);
         let (mut kind, mut after) = item(text);
-        let label = kind.get(..2).filter(|us| us.eq_ignore_ascii_case("us") && kind.len() > 2);
-        if label.is_some() && kind[2..].bytes().all(|byte| byte.is_ascii_digit()) {
+        if form_of(&bare(kind)).is_some_and(has) {
             return Some((kind, after));
         }
+        let is_first = kind.starts_with(is_numeral) && has(format!("# {}", bare(item(after).0)));
         if kind.eq_ignore_ascii_case("user") {
             (kind, after) = item(after);
         }
         let (number, rest) = item(after);
+        let part = text[..text.len() - rest.len()].trim_matches(is_gap);
         // Exactly two words, such as `fase dos`, name a part rather than work.
         let is_whole = slips > 0 && rest.is_empty() && !number.is_empty();
         let is_vowel = "aeiouy".contains(&number.to_lowercase());
-        let is_letter = number.len() == 1 && number.is_ascii() && (is_whole || !is_vowel);
-        let has_number = is_number(number) || is_letter;
+        let is_letter =
+            number.chars().count() == 1 && (is_whole || (number.is_ascii() && !is_vowel));
+        let has_number = is_number(number) || number.contains(is_numeral) || is_letter;
+        let is_alone = slips > 0 && (is_whole || rest.starts_with(',') || part.ends_with(':'));
         let slips = if has_number { slips } else { 0 };
-        let kind = kind.to_lowercase();
-        let is_meant =
-            |known: &str| distance(known, &kind) <= slips || kind.strip_suffix('s') == Some(known);
-        let is_own = |task: &Task| {
-            let (kind, number) = item(&task.phase);
-            item(number).0.starts_with(is_digit) && is_meant(&kind.to_lowercase())
+        let kind = bare(kind);
+        let is_meant = |known: &str| {
+            known == kind
+                || kind.strip_suffix('s') == Some(known)
+                || (slips > 0 && distance(known, &kind) <= slips)
         };
-        let is_part = (has_number && PARTS.split(' ').any(is_meant))
-            || ((has_number || is_whole) && self.list.tasks.iter().any(is_own));
-        let part = text[..text.len() - rest.len()].trim_matches(is_gap);
+        let is_own = || self.headings.kinds.iter().any(|own| is_meant(own));
+        let is_part = is_first
+            || (has_number && PARTS.split(' ').any(is_meant))
+            || ((has_number || is_whole) && is_own())
+            || (is_alone
+                && number.starts_with(is_numeral)
+                && kind.chars().all(char::is_alphabetic));
         is_part.then(|| (part.trim_end_matches([':', ';', '.']), rest))
     }
 
     fn no_part(&self, part: &str) -> Refusal {
-        let mut headings: Vec<&str> = self.list.tasks.iter().map(|task| &*task.phase).collect();
-        headings.dedup();
-        let quoted = |heading: &&str| format!("`{}`", text::title(heading, 60));
-        let shown = few(&mut headings.iter().map(quoted), SHOWN);
+        let quoted = |heading: &Heading| format!("`{}`", text::title(&heading.title, 60));
+        let shown = few(&mut self.headings.all.iter().map(quoted), SHOWN);
+        let there = if shown.is_empty() { LIST } else { &format!("its headings are {shown}") };
         Refusal::new(
             format!("{TASKS} has no heading `{}`", printable(part)),
-            format!("its headings are {shown}; words that are only for the agent go after ` -- `"),
+            format!("{there}; words that are only for the agent go after ` -- `"),
         )
     }
 
@@ -397,6 +406,60 @@ mod tests {
         assert_eq!(asked("phase 1 use 3 threads").unwrap().1, "use 3 threads");
         assert_eq!(asked("phase out the old page").unwrap().1, "phase out the old page");
         assert_eq!(asked("stage it").unwrap().1, "stage it");
+    }
+
+    #[test]
+    fn headings_say_what_a_part_is() {
+        let text = "# Tasks\n## Milestone M2: Beta\n- [ ] T1 a\n## Story US-12: Pay\n- [ ] T2 b\n## Krok II\n- [ ] T3 c\n\
+            ## Iteration #4\n### Model\n- [ ] T4 d\n## Part B\n- [ ] T5 e\n## 3. f\u{e1}ze: Konec\n- [ ] T6 f\n\
+            ## \u{7b2c}\u{4e00}\u{9636}\u{6bb5}\u{ff1a}\u{57fa}\n- [ ] T7 g\n## Block Two (late)\n- [ ] T8 h\n";
+        let list = TaskList::parse(text.as_bytes());
+        let of = |words: &str| Selection::of(words, "", &list, text.as_bytes());
+        for (words, tasks, rest) in [
+            ("milestone m2", "T1", ""),
+            ("M2 fast", "T1", "fast"),
+            ("story US-12", "T2", ""),
+            ("us-12", "T2", ""),
+            ("krok ii", "T3", ""),
+            ("iteration 4", "T4", ""),
+            ("Iteration #4 fast", "T4", "fast"),
+            ("model", "T4", ""),
+            ("part b", "T5", ""),
+            ("3. f\u{e1}ze now", "T6", "now"),
+            ("\u{7b2c}\u{4e00}\u{9636}\u{6bb5} now", "T7", "now"),
+            ("block two", "T8", ""),
+            ("use 3 threads", "", "use 3 threads"),
+            ("part of it is done", "", "part of it is done"),
+            ("model 2.0 is wanted", "", "model 2.0 is wanted"),
+        ] {
+            let found = of(words).unwrap_or_else(|error| panic!("{words}: {error}"));
+            assert_eq!(
+                (found.tasks.join(" ").as_str(), found.words.as_str()),
+                (tasks, rest),
+                "{words}"
+            );
+        }
+        for words in [
+            "milestone m3",
+            "M3 fast",
+            "story US-13 now",
+            "US-13 now",
+            "krok 2",
+            "krok 2 now",
+            "iteration 5",
+            "iterations 5 now",
+            "part c",
+            "part c now",
+            "4. f\u{e1}ze now",
+            "\u{7b2c}\u{4e8c}\u{9636}\u{6bb5} now",
+            "block three now",
+            "batch 7",
+            "batch 7: all of it",
+        ] {
+            let why = of(words).expect_err(words).to_string();
+            let shown = why.contains("has no heading") && why.contains("`Milestone M2: Beta`");
+            assert!(shown, "{words}: {why}");
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! The lists beside this file, each held against its row in the table there.
+mod added;
 mod counts;
 
 use std::collections::BTreeSet;
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use ralph_speckit::engine::aside::{Aside, AsideKind};
 use ralph_speckit::engine::edit::{tick, untick};
+use ralph_speckit::engine::scope::Headings;
 use ralph_speckit::engine::tasks::{Task, TaskList};
 
 const COLUMNS: [&str; 6] = ["open", "done", "next", "named", "parts", "verify"];
@@ -78,10 +80,11 @@ fn named(list: &TaskList) -> String {
 
 /// How many tasks of a list stand below each heading of a cell.
 fn parts(list: &TaskList, text: &[u8], cell: &str) -> String {
+    let headings = Headings::of(text);
     let counted = cell.split("; ").filter(|part| *part != "-").map(|part| {
         let heading = part.rsplit_once(": ").map_or(part, |(heading, _)| heading);
         let mut marks = vec![false; list.tasks.len()];
-        list.mark_part(text, heading, &mut marks);
+        headings.mark(list, heading, &mut marks);
         let is_below = |task: &Task| {
             let line = text[task.block.start..].split(|byte| *byte == b'\n').next().unwrap();
             let line = String::from_utf8_lossy(line);
@@ -484,6 +487,54 @@ fn no_open_box_is_silent() {
         "## Quality Gates Checklist\n- [ ] Tests pass",
         "- [ ] CHK-12 b",
         "- [ ] XXX remove the hack",
+        "- (-) b",
+        "- (~) T2 b",
+        "1. (!) b",
+        "- { } b",
+        "- {} b",
+        "- {-} b",
+        "- Docs { } b",
+        "- \u{300c}\u{300d} b",
+        "- \u{ff08}-\u{ff09} b",
+        "- \u{27e6} \u{27e7} b",
+        "| T2 | (-) |",
+        "| T2 | ~ |",
+        "| T2 | ? |",
+        "| T2 | 1/3 |",
+        "| T2 | [0/3] |",
+        "| T2 | 50 % |",
+        "| T2 | 0% |",
+        "| T2 | \u{2717} |",
+        "| T2 | \u{1f534} late |",
+        "| [in progress] | T2 |",
+        "| T2 | [\u{5f85}\u{529e}] |",
+        "| T2 | TODO |",
+        "T2 | b | TODO",
+        "| T2 | WIP: b |",
+        "## [TODO] Write it",
+        "### [in progress] Write it",
+        "## TODO Write it",
+        "### US-2: Log out \u{274c}",
+        "- TODO b",
+        "* TODO [#A] b",
+        "** NEXT b",
+        "- TODO: b",
+        "- **TODO** b",
+        "- __WIP__ b",
+        "TODO b",
+        "1. FIXME b",
+        "- \u{1f534} b",
+        "- \u{1f7e1} b",
+        "- **\u{1f534}** b",
+        "- \u{25ef} b",
+        "- \u{2b1b} b",
+        "- \u{23f8}\u{fe0f} b",
+        "- \u{2718} b",
+        "- Status: \u{274c}",
+        "**Status:** \u{1f504} begun",
+        "State: TODO",
+        "- $\\square$ b",
+        "## Other\n\n- \u{1f6a7} b",
     ] {
         let list = list_with(line);
         let is_open = list.open().next().is_some();
@@ -622,6 +673,19 @@ fn what_is_no_box_is_silent() {
         "```mermaid\nA[ ] --> B[x]\n```",
         "<input type=\"radio\"\n checked>",
         "<input\n type=\"text\"> and no more",
+        "- Return {} or ({}) here",
+        "- the lamp (?) and more (!)",
+        "- (a) first, (1) second, (see b)",
+        "| T2 | - | 3/3 | 100 % | [US1] |",
+        "| [P] | [Docs](b.md) | c |",
+        "# TODO",
+        "## \u{1f6a7} In progress",
+        "- DONE b",
+        "- TODOS of others",
+        "- \u{1f7e2} b",
+        "Status: \u{2705}",
+        "> TODO b",
+        "\u{1f6a7} This page is not finished",
     ] {
         assert_eq!(list_with(line).asides(), [], "{line}");
     }

@@ -105,11 +105,26 @@ fn p5_open_boxes_of_lists() {
         ("docs/plan.md", "Do everything in @docs/plan.md"),
         ("docs/plan.md", "Do everything in docs/*.md"),
         ("docs/TODO.md", "Do all that is in the TODO."),
+        ("docs/todo/first.md", "Do everything in docs/todo/"),
+        ("docs/todo/first.md", "Do everything in docs/todo"),
+        ("todo/first.md", "Do everything in the folder `todo`"),
+        ("plan.mdx", "Do everything in plan.mdx"),
+        ("docs/plan.adoc", "Do the plan (plan.adoc)"),
+        ("work.taskpaper", "Do everything in work.taskpaper"),
+        ("work.list", "Do everything in work.list"),
+        (
+            "\u{4efb}\u{52a1}.md",
+            "\u{5b8c}\u{6210}\u{4efb}\u{52a1}.md\u{91cc}\u{7684}\u{5168}\u{90e8}",
+        ),
     ] {
         let bench = armed((path, open), task);
         bench.write("src/new.rs", "fn new() {}\n");
         lacks(&bench, &format!("no check, 2 tasks open in {path}"));
     }
+    let bench = Bench::folder().file("a/TODO.md", open).file("b/TODO.md", "- [x] Done\n");
+    ralph(&bench, "s1", "\"Do everything in TODO.md\"").context();
+    bench.write("src/new.rs", "fn new() {}\n");
+    lacks(&bench, "no check, 2 tasks open in a/TODO.md");
     let bench = Bench::folder().file("TODO.md", open);
     let path = bench.path("TODO.md");
     ralph(&bench, "s1", &format!("\"Do everything in {}\"", path.display())).context();
