@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -64,7 +64,8 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
 
 /// The loops of a project with this name; all for an empty one.
 pub fn text(project: Project, name: &str) -> Result<String> {
-    let runners = runners::root_around(&project.root).map(Path::to_owned);
+    let root = project.root.clone();
+    let runners = runners::root_around(&root);
     let typed = Some(TypedName { kind: None, text: name }).filter(|_| !name.is_empty());
     Ok(Now::of(Ok(project), runners, typed)?.text())
 }
@@ -106,18 +107,18 @@ struct Now {
 impl Now {
     fn of_meant(which: &WhichLoop) -> Result<Self> {
         let place = which.place();
-        Self::of(place.with_loops(), place.runners(), which.typed())
+        Self::of(place.with_loops(), place.runners().as_deref(), which.typed())
     }
 
     /// The loops in the sessions of `project` and those of `spool ralph` in `root`.
     fn of(
         project: Result<Project>,
-        root: Option<PathBuf>,
+        root: Option<&Path>,
         typed: Option<TypedName<'_>>,
     ) -> Result<Self> {
         let paths = project.as_ref().ok().cloned();
-        let paths = paths.or_else(|| Some(Project { root: root.clone()? }));
-        let runners = root.as_deref().map(runners::all).unwrap_or_default();
+        let paths = paths.or_else(|| Some(Project { root: root?.to_owned() }));
+        let runners = root.map(runners::all).unwrap_or_default();
         let mut report = match project {
             Ok(project) => Some(StatusReport::of(&project)),
             // A project that only runners work on needs no `.specify`.

@@ -55,7 +55,9 @@ pub fn end_feature(
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     let _lock = loops.lock()?;
     let mut undo = Undo::default();
-    let pin = loops.pin_or_aside(&feature.name, &mut undo)?;
+    // A loop ends whatever is there: also a link, or what others could have written.
+    let errors = [io::ErrorKind::InvalidData, io::ErrorKind::InvalidInput];
+    let pin = loops.pin_or_aside(&feature.name, &errors, &mut undo)?;
     let mut pin = pin.or_else(|| loops.recorded(&feature.name)).unwrap_or_default();
     if pin.ended.is_some() {
         return Ok(None);

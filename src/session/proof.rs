@@ -32,7 +32,7 @@ pub fn judge_of(project: &Project, feature: &Feature, pin: Option<&Pin>) -> io::
     let Some(pin) = pin else { return Ok(TickJudge::of(place, ArmedTerms::default(), receipts)) };
     let (root, about) = (root.clone(), feature.name.clone());
     let Pin { process, armed_at, verify, .. } = *pin;
-    let armed = Pin { about, process, armed_at, verify, ..Pin::default() };
+    let armed = Pin { about, armed_at, process, verify, ..Pin::default() };
     let verify = LazyCell::new(Box::new(move || {
         Pins::of(&root).and_then(|pins| pins.verify(armed.key(), &armed)).unwrap_or_default()
     }) as Box<_>);

@@ -176,10 +176,16 @@ impl Loops {
         self.records().find(is_its).map(|record| record.bare_pin())
     }
 
-    /// The pin of a feature for somebody who writes another one: a broken file is moved aside. Any other error may pass.
-    pub fn pin_or_aside(&self, feature: &str, undo: &mut Undo) -> io::Result<Option<Pin>> {
+    /// The pin of a feature for somebody who writes another one: a file with such an error is moved aside. Any other error
+    /// may pass.
+    pub fn pin_or_aside(
+        &self,
+        feature: &str,
+        errors: &[io::ErrorKind],
+        undo: &mut Undo,
+    ) -> io::Result<Option<Pin>> {
         match self.pin(feature) {
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            Err(error) if errors.contains(&error.kind()) => {
                 undo.put_aside(&self.pins().path(PinKey::Feature(feature)))?;
                 self.pin(feature)
             }

@@ -36,17 +36,20 @@ pub(super) fn load_private<T: DeserializeOwned>(path: &Path, most: u64) -> io::R
 
 /// An error of the kind `InvalidData` names the file.
 pub(super) fn parsed<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> io::Result<T> {
-    serde_json::from_slice(bytes).map_err(|error| broken(path, &error.to_string()))
+    serde_json::from_slice(bytes).map_err(|error| {
+        let error = in_file(path, &error.to_string());
+        io::Error::new(io::ErrorKind::InvalidData, error)
+    })
 }
 
 pub(super) fn read_private(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     match path.symlink_metadata() {
-        Ok(meta) if meta.is_symlink() => return Err(broken(path, "it is a symbolic link")),
+        Ok(meta) if meta.is_symlink() => return Err(foreign(path, "it is a symbolic link")),
         Ok(meta) if !files::is_own_and_closed(&meta) => {
             let words = "others than you can write or read it (chmod 600)";
             // One that nobody may open may be as good as ever.
             let is_closed = files::is_closed_to_others(&meta);
-            return Err(if is_closed { in_file(path, words) } else { broken(path, words) });
+            return Err(if is_closed { in_file(path, words) } else { foreign(path, words) });
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         _ => {}
@@ -89,9 +92,9 @@ pub(super) fn refuse_inside(root: &Path, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The error for a file that stays as it is until somebody does something about it.
-fn broken(path: &Path, words: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, in_file(path, words))
+/// The error for a file that is not as we wrote it, until somebody does something about it.
+fn foreign(path: &Path, words: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, in_file(path, words))
 }
 
 pub(super) fn in_file(path: &Path, words: &str) -> io::Error {

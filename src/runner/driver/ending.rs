@@ -54,14 +54,12 @@ impl Driver<'_> {
 
     /// A person's next step in one or two sentences; empty for none.
     fn what_next(&self, reason: &TerminalReason) -> String {
-        match self.ended_by_full_disk(reason) {
-            Some(_) => MAKE_ROOM.to_owned(),
-            None => {
-                let state = &self.files.state;
-                let (change, last) = (&self.plan.change.id, state.current_iteration);
-                exit::what_next(reason, change, last, &state.harness)
-            }
+        if self.ended_by_full_disk(reason).is_some() {
+            return MAKE_ROOM.to_owned();
         }
+        let state = &self.files.state;
+        let (change, last) = (&self.plan.change.id, state.current_iteration);
+        exit::what_next(reason, change, last, &state.harness)
     }
 
     /// Writes the end down and reports it; the result is the exit code.

@@ -1,5 +1,6 @@
 //! Arms the loop of a feature: state file, record, and the bond between feature and session.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -367,8 +368,8 @@ fn taken_from(
     let other = pin.map(|pin| pin.session).filter(|other| Some(other.as_str()) != armer.session);
     let Some(other) = other else { return Ok(None) };
     let record = loops.peek(&other).filter(|record| record.ledger.is_live());
-    let armed = record.filter(|record| record.armed_by != ArmedBy::Claim);
-    let refusal = armed.and_then(|record| life::kept_from_others(loops, &record));
+    let meant = record.filter(|record| record.armed_by != ArmedBy::Claim);
+    let refusal = meant.and_then(|record| life::kept_from_others(loops, &record));
     if let Some(refusal) = refusal.filter(|_| !request.chosen.force()) {
         return Err(refusal);
     }
@@ -397,7 +398,8 @@ fn bind(
     state: &State,
     refused: &[String],
 ) -> Result<Option<String>, Refusal> {
-    let before = arming.loops.pin_or_aside(&feature.name, &mut arming.undo)?;
+    let broken = [ErrorKind::InvalidData];
+    let before = arming.loops.pin_or_aside(&feature.name, &broken, &mut arming.undo)?;
     if before.is_none_or(|before| before.ended.is_some()) {
         // Older than the record: nobody has to hear of this end.
         let (session, armed_at) = (String::new(), WallTime::default());

@@ -74,11 +74,11 @@ impl FeatureReport {
     }
 
     fn of(project: &Project, feature: &Feature, loops: &Loops, current: bool) -> Self {
-        let known = KnownLoop::of(project, feature, loops);
+        let known = PinnedLoop::of(project, feature, loops);
         let standing = known.as_ref().map(|known| known.standing.clone()).unwrap_or_default();
         let record = known.as_ref().and_then(|known| known.record.clone());
         let lives = known.as_ref().is_some_and(|known| known.end.is_none());
-        let armed_at = known.as_ref().map(KnownLoop::armed_at).unwrap_or_default();
+        let armed_at = known.as_ref().map(PinnedLoop::armed_at).unwrap_or_default();
         let snapshot = as_counted(project, feature, &standing, record.as_ref());
         let missing = match (judge_now(project, feature), &snapshot.tasks) {
             (Ok(judge), Some(list)) if lives => {
@@ -183,7 +183,7 @@ impl FeatureReport {
 }
 
 /// What a feature's pin and the record of its session say of its loop.
-struct KnownLoop {
+struct PinnedLoop {
     pin: Pin,
     record: Option<Record>,
     /// Why it ended, and in which words.
@@ -193,7 +193,7 @@ struct KnownLoop {
     is_bound: bool,
 }
 
-impl KnownLoop {
+impl PinnedLoop {
     /// `None` if the feature never had a loop in a session. One that cannot be read is a loop all the same.
     fn of(project: &Project, feature: &Feature, loops: &Loops) -> Option<Self> {
         let pin = loops

@@ -131,8 +131,8 @@ impl SessionLoop {
             end,
             ..LoopForm::default()
         };
-        let lines = || armed::lines(root, standing, known, armed_at);
-        let armed = if lives { lines() } else { String::new() };
+        let about_arming = || armed::lines(root, standing, known, armed_at);
+        let armed = if lives { about_arming() } else { String::new() };
         Self { form, pin: pin.cloned(), armed, record }
     }
 
