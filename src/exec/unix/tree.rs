@@ -164,9 +164,9 @@ fn of_stat(id: i32, stat: &[u8]) -> Option<Process> {
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
-    let start = fields.nth(16).and_then(|start| start.parse().ok()).unwrap_or_default();
+    let since = fields.nth(16).and_then(|ticks| ticks.parse().ok()).unwrap_or_default();
     let dead = matches!(state, "Z" | "X");
-    Some(Process { id, parent, group, dead, stopped: state.starts_with(STOPPED), start })
+    Some(Process { id, parent, group, dead, stopped: state.starts_with(STOPPED), start: since })
 }
 
 #[cfg(not(target_os = "linux"))]
