@@ -275,13 +275,12 @@ impl ContentsLook<'_> {
 
     /// Where many files are new, they made the look slow.
     fn too_slow(&self, files: &[UnreadFile<'_>]) -> NoLook {
-        if self.new_among(files).count() >= MANY_NEW {
-            return self.too_large(files, |_| 1);
-        }
-        if self.new_among(files).map(|file| read_of(&file.stat)).sum::<u64>() >= MUCH_NEW {
-            return self.too_large(files, read_of);
-        }
-        NoLook::NotNow
+        let weights: [(fn(&FileStat) -> u64, u64); 2] = [(|_| 1, MANY_NEW), (read_of, MUCH_NEW)];
+        let all = |weigh: fn(&FileStat) -> u64| {
+            self.new_among(files).map(move |file| weigh(&file.stat)).sum::<u64>()
+        };
+        let much = weights.into_iter().find(|(weigh, most)| all(*weigh) >= *most);
+        much.map_or(NoLook::NotNow, |(weigh, _)| self.too_large(files, weigh))
     }
 
     fn new_among<'b>(

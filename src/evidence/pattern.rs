@@ -37,14 +37,9 @@ impl Pattern {
         }
         let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
         let line = without_blanks(line);
-        let (negated, text) = match line.strip_prefix(b"!") {
-            Some(rest) => (true, rest),
-            None => (false, line),
-        };
-        let (only_folders, text) = match text.strip_suffix(b"/") {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
+        let whole = line.strip_prefix(b"!").unwrap_or(line);
+        let text = whole.strip_suffix(b"/").unwrap_or(whole);
+        let (negated, only_folders) = (whole.len() < line.len(), text.len() < whole.len());
         if line.is_empty() || text.len() > LONGEST {
             return None;
         }
@@ -89,14 +84,14 @@ impl Pattern {
             if self.ending.is_some() {
                 return name.ends_with(&text[1..]);
             }
-            return wild(text, name, Slash::Usual);
+            return compare((text, 0), (name, 0), Slash::Usual, &mut { STEPS });
         }
         let (text, literal) = match text.strip_prefix(b"/") {
             Some(rest) => (rest, self.literal.saturating_sub(1)),
             None => (text, self.literal),
         };
         let Some(rest) = path.strip_prefix(&text[..literal]) else { return false };
-        wild(&text[literal..], rest, Slash::Special)
+        compare((&text[literal..], 0), (rest, 0), Slash::Special, &mut { STEPS })
     }
 }
 
@@ -132,11 +127,6 @@ fn is_special(byte: u8) -> bool {
 enum Slash {
     Usual,
     Special,
-}
-
-fn wild(pattern: &[u8], text: &[u8], slash: Slash) -> bool {
-    let mut steps = STEPS;
-    compare((pattern, 0), (text, 0), slash, &mut steps)
 }
 
 /// 0 after the end.

@@ -151,11 +151,11 @@ fn name_of(word: &str, is_code: bool) -> Option<FileName> {
         ["'s", "\u{2019}s"].iter().fold(word, |word, end| word.strip_suffix(end).unwrap_or(word));
     let word = without_place(word).trim_end_matches(['.', '!', '?', ':', '*', '-']);
     let word = LEADS.iter().fold(word, |word, lead| word.strip_prefix(lead).unwrap_or(word));
+    let word = word.split("[^").next().unwrap_or_default();
     let below = without_variable(word);
     let is_sure = below.len() == word.len() && !word.contains(OF_TEMPLATES);
-    let word = below.split("[^").next().unwrap_or_default();
-    let stressed = word.strip_prefix('_').and_then(|word| word.strip_suffix('_'));
-    let word = stressed.filter(|word| word.contains('.')).unwrap_or(word);
+    let stressed = below.strip_prefix('_').and_then(|word| word.strip_suffix('_'));
+    let word = stressed.filter(|word| word.contains('.')).unwrap_or(below);
     let is_sign = |sign: char| sign == '*' || sign.is_control();
     if word.is_empty() || word.len() > 300 || word.starts_with('-') || word.contains(is_sign) {
         return None;

@@ -118,11 +118,6 @@ impl FileFacts {
         !self.beside.is_empty() && below.is_some_and(|rest| rest.starts_with('/'))
     }
 
-    /// A file of exactly this path was there at arming.
-    fn is_known(&self, path: &str) -> bool {
-        is_among(&self.known, path)
-    }
-
     fn is_judge(&self, path: &str) -> bool {
         self.judges.iter().any(|judge| judge == path)
     }
@@ -162,10 +157,8 @@ pub fn judge(
     group.divide(free);
     let judged = tasks.iter().enumerate().map(|(place, task)| {
         let own = sorted(group.own[place].clone(), Ord::cmp);
-        let (proof, doubt) = match group.proof(place, task) {
-            Ok((proof, doubt)) => (Ok(proof), doubt),
-            Err(why) => (Err(why), String::new()),
-        };
+        let graded = group.proof(place, task).map(|(proof, doubt)| (Ok(proof), doubt));
+        let (proof, doubt) = graded.unwrap_or_else(|why| (Err(why), String::new()));
         let path = |file: &usize| files.since_arming[*file].path.clone();
         JudgedTask { id: task.id.clone(), proof, doubt, files: own.iter().map(path).collect() }
     });
@@ -295,6 +288,7 @@ impl<'a> Group<'a> {
             return Err(why);
         }
         let sure = |proof| Ok((proof, String::new()));
+        let tick = |doubt: &str| Ok((Proof::Tick, doubt.to_owned()));
         let has_passed = task.verify == VerifyShown::Passed;
         if self.files.since_tick.is_none() {
             return sure(if has_passed { Proof::Command } else { Proof::Word });
@@ -319,20 +313,17 @@ impl<'a> Group<'a> {
             SaidWord::NoChange(_) => return sure(Proof::Word),
             SaidWord::Elsewhere(_) if !has_any => return sure(Proof::Word),
             SaidWord::Elsewhere(why) => {
-                return Ok((Proof::Tick, ["elsewhere, the agent says: ", why].concat()));
+                return tick(&["elsewhere, the agent says: ", why].concat());
             }
-            SaidWord::With(other) => return Ok((Proof::Tick, ["done with ", other].concat())),
+            SaidWord::With(other) => return tick(&["done with ", other].concat()),
             SaidWord::None if task.is_check => return sure(Proof::Word),
             SaidWord::None => {}
         }
         if task.verify != VerifyShown::Nothing {
-            return Ok((
-                Proof::Tick,
-                "its command passes, and nothing of its work is seen".to_owned(),
-            ));
+            return tick("its command passes, and nothing of its work is seen");
         }
         if task.has_done_parts {
-            return Ok((Proof::Tick, "its parts are done".to_owned()));
+            return tick("its parts are done");
         }
         if !has_any && !self.any_new[1] {
             let none = self.put_back.is_empty();
@@ -474,7 +465,7 @@ fn matches(tasks: &[TaskFacts], files: &FileFacts) -> (Vec<Match>, Vec<Vec<bool>
             for (_, task, name) in index[from..].iter().take_while(|(name, ..)| name == key) {
                 hits[*task][*name] = true;
                 let name = &tasks[*task].names[*name].path;
-                let is_there = files.is_known(name);
+                let is_there = is_among(&files.known, name);
                 let is_it = *name == changed.path
                     || (name.ends_with('/') && changed.path.starts_with(&**name));
                 let is_exact = is_it || !is_there;

@@ -21,8 +21,7 @@ pub fn lack(unproved: &Unproved) -> String {
             format!("since the task before, only {files} changed, back to what was there {was}")
         }
         UnprovedReason::NamedFilesUnchanged => {
-            let is_one = unproved.files.len() == 1;
-            let which = if is_one { "which is" } else { "and all of them are" };
+            let which = if unproved.files.len() == 1 { "which is" } else { "and all of them are" };
             format!("it names {files}, {which} byte for byte {was}")
         }
         UnprovedReason::NamedFilesMissing => {
