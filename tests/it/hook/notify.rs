@@ -2,6 +2,7 @@
 
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench};
+use crate::support::has::Has;
 use crate::support::limited::{Limited, until};
 use crate::support::scratch::SPOOL;
 use ralph_speckit::system::files::real_path;
@@ -49,9 +50,7 @@ fn command_gets_words_and_variables() {
 fn arming_shows_and_pins_it() {
     let bench = Bench::ready().settings(&format!("---\nnotify: |\n  {WRITES}\n---\n"));
     let shown = bench.implement("s1", "");
-    assert!(
-        shown.message().contains("run when the loop ends or needs you (within 5 s):\n  printf")
-    );
+    shown.message().has("run when the loop ends or needs you (within 5 s):\n  printf");
     bench.write(".claude/ralph-speckit.local.md", "---\nnotify: touch ../other\n---\n");
     completes(&bench);
     assert!(heard(&bench).contains("|completed|"), "what was armed holds");
@@ -153,12 +152,7 @@ fn agent_words_reach_no_shell() {
 
 #[test]
 fn misbehaving_command_changes_nothing() {
-    for (command, words) in [
-        ("exit 3", "exit code 3"),
-        ("no-such-program-here", "exit code 127: no such program"),
-        ("sleep 1000 & sleep 1000 & exec sleep 1000", "not over yet, ended after 5 s"),
-        ("yes | head -c 1000000; exec sleep 1000", "not over yet, ended after 5 s"),
-    ] {
+    let misbehaves = |command: &str, words: &str| {
         let bench = armed(command);
         let stop = completes(&bench);
         assert!(stop.message().starts_with("Ralph-speckit: done: 001-login"), "{command}: {stop}");
@@ -167,7 +161,17 @@ fn misbehaving_command_changes_nothing() {
         assert_eq!(failed.len(), 1, "{command}");
         assert_eq!(failed[0]["words"], format!("the notice failed: {words}"), "{command}");
         bench.stop("s1").run().silent();
-    }
+    };
+    std::thread::scope(|scope| {
+        for (command, words) in [
+            ("exit 3", "exit code 3"),
+            ("no-such-program-here", "exit code 127: no such program"),
+            ("sleep 1000 & sleep 1000 & exec sleep 1000", "not over yet, ended after 5 s"),
+            ("yes | head -c 1000000; exec sleep 1000", "not over yet, ended after 5 s"),
+        ] {
+            scope.spawn(move || misbehaves(command, words));
+        }
+    });
 }
 
 #[test]
@@ -251,9 +255,7 @@ fn quiet_shows_only_needs() {
     bench.implement("s1", "--max-iterations 1").context();
     assert!(bench.stop("s1").by_plugin().run().told().contains("ended (max_iters)"));
     let bench = Bench::ready().settings("---\nquiet: maybe\n---\n");
-    assert!(
-        bench.implement("s1", "").reason().contains("`quiet` needs `true` or `false`, not `maybe`")
-    );
+    bench.implement("s1", "").reason().has("`quiet` needs `true` or `false`, not `maybe`");
 }
 
 #[test]

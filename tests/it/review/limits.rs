@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::review::support::{Built, FR_001, FR_002, US1_1};
+use crate::review::support::Built;
 use crate::runner::ran::Running;
 use crate::runner::support::MORE_THAN_AN_HOUR;
 use crate::support::limited::until;
@@ -27,15 +27,18 @@ fn start(built: &Built, flags: &str) -> Running {
 
 #[test]
 fn v2_reader_usage_limit_is_awaited() {
-    for (at, times) in [("$(($(date +%s) + 1800))", 2), ("1000", 5)] {
+    // A time that is over already: it is tried again after 5 s, then after twice as long.
+    let tried_again = ["5", "10", "20", "40"];
+    for (at, waits) in [("$(($(date +%s) + 1800))", &[""][..]), ("1000", &tried_again)] {
+        let times = waits.len() + 1;
         let read = format!(
             "cost=0.10\nif [ $(wc -l < \"$DESK/reviews\") -lt {times} ]; then limit \"{at}\"; fi\n{}",
             Built::met()
         );
         let built = built(&read);
         let mut running = start(&built, "--max-limit-wait 0");
-        for _ in 1..times {
-            running.wait_for("waiting for the usage limit, ");
+        for wait in waits {
+            running.wait_for(&format!("waiting for the usage limit, {wait}"));
             built.let_pass(MORE_THAN_AN_HOUR);
         }
         let ran = running.finish().with_code(0);
@@ -103,7 +106,10 @@ fn v8_remaining_time_bounds_readers() {
         ("--max-usd 0.30", "$0.4500 are used, and $0.3000 are allowed"),
     ] {
         let built = built(&format!("cost=0.25\n{}", Built::met()));
-        built.worker_and_reader(&format!("cost=0.20\n{TICK}"), &format!("cost=0.25\n{}", Built::met()));
+        built.worker_and_reader(
+            &format!("cost=0.20\n{TICK}"),
+            &format!("cost=0.25\n{}", Built::met()),
+        );
         let ran = built.loop_with(&format!("--review {flags}")).with_code(8);
         ran.says("no pass: the reader was over its tokens").says(used);
         let status: Value =

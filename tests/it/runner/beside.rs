@@ -1,6 +1,6 @@
 //! What a person does beside a loop: short names, status, words to add, the lines of an iteration.
 
-use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, says};
+use crate::runner::support::{Bench, CHANGE, MORE_THAN_AN_HOUR, PROMISE, in_change, says};
 
 /// A loop that stands at a gate in its first iteration.
 fn at_the_gate(bench: &Bench) -> (crate::runner::support::Gate, crate::runner::ran::Running) {
@@ -132,7 +132,10 @@ fn d16_usage_limit_shows_once() {
     bench.claude(&format!(
         "if [ $n = 1 ]; then limit $(($(date +%s) + 1)); fi\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
     ));
-    let ran = bench.ralph("--max-limit-wait 0").run().with_code(0);
+    let mut running = bench.ralph("--max-limit-wait 0").start();
+    running.wait_for("waiting for the usage limit, ");
+    bench.let_pass(MORE_THAN_AN_HOUR);
+    let ran = running.finish().with_code(0);
     assert_eq!(ran.output.matches("You have hit your 5-hour limit").count(), 1, "{ran}");
     ran.says("; usage limit\n").says("waiting for the usage limit, ");
     let history = bench.state_lines("history.jsonl");

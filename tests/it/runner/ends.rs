@@ -30,20 +30,6 @@ fn ended(bench: &Bench, ran: Ran, status: &str, reason: &str, code: i32, words: 
 }
 
 #[test]
-fn done() {
-    let bench = Bench::new();
-    bench.agent(&format!("echo 1 > made.txt\n{}", says(PROMISE)));
-    ended(
-        &bench,
-        bench.ralph("").run(),
-        "done",
-        "completed",
-        0,
-        "on the agent's word alone: no check",
-    );
-}
-
-#[test]
 fn log_says_once_why_it_ended() {
     let bench = Bench::new();
     bench.agent(&format!("echo 1 > made.txt\n{}", says(PROMISE)));
@@ -79,14 +65,6 @@ fn stalled_without_commits() {
     let ran = bench.ralph("--stall-threshold 2").run();
     ended(&bench, ran, "stalled", "no_progress", 4, "");
     assert_eq!(bench.runs(), 4, "a commit begins the count anew");
-}
-
-#[test]
-fn no_progress() {
-    let bench = Bench::new();
-    bench.agent("echo 'I am on it.'");
-    let ran = bench.ralph("--no-progress 2").run();
-    ended(&bench, ran, "stalled", "no_progress", 5, "");
 }
 
 #[test]
@@ -288,16 +266,6 @@ fn stop_wakes_a_suspended_runner() {
     bench.spool("stop --wait 30").run().with_code(0).says("has ended");
     running.finish().with_code(130);
     witness.wait_for_the_end();
-}
-
-#[test]
-fn stop_alone_finds_the_only_runner() {
-    let bench = Bench::new();
-    let witness = at_work(&bench);
-    let running = bench.ralph("").start();
-    witness.wait_for("ready");
-    bench.spool("stop --wait 0").run().with_code(0).says(&format!("process {}", running.id()));
-    running.finish().with_code(130);
 }
 
 #[test]
