@@ -57,7 +57,12 @@ impl TaskList {
     pub fn boxes(text: &[u8]) -> (usize, usize) {
         let (list, mut open, mut all) = (Self::parse(text), 0, 0);
         for aside in list.asides() {
-            let is_prose = aside.text.starts_with('[') && !aside.text.contains("CHK");
+            let text = &aside.text;
+            // A heading or a row may tell a state in words.
+            let is_state = aside.kind == AsideKind::Odd
+                && text.starts_with(['#', '|'])
+                && boxes::open_in(text.as_bytes()).is_none();
+            let is_prose = is_state || (text.starts_with('[') && !text.contains("CHK"));
             if !is_prose && (aside.kind == AsideKind::Gate || !TOGETHER.contains(&aside.kind)) {
                 (open, all) = (open + usize::from(aside.is_open), all + 1);
             }
