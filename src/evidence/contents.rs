@@ -180,13 +180,7 @@ impl ContentsLook<'_> {
             let seen = self.seen(path, stat, *then, began);
             found.push(path, FileSeen { mode: seen.mode | marks, ..seen });
         }
-        let below = self.below(self.named, MOST_NAMED, &found);
-        let inner = self.below(&inner, MOST_INNER, &found);
-        let unmet = named.files.iter().filter(|(_, met)| !met).map(|(path, _)| *path);
-        let unmet = unmet.chain(below.iter().map(String::as_str));
-        let is_work = |path: &&str| *path != self.without && !is_never_work(Path::new(path));
-        let unmet = unmet.filter(is_work).take(MOST_NAMED).map(|path| (path, IGNORED));
-        for (path, mark) in unmet.chain(inner.iter().map(|path| (path.as_str(), 0))) {
+        for (path, mark) in self.ignored(&named, &inner, &found) {
             let Some(stat) = self.stat_of(path.as_bytes()) else { continue };
             if let Some(rest) = left.checked_sub(read_of(&stat)) {
                 left = rest;
@@ -211,6 +205,21 @@ impl ContentsLook<'_> {
             found.push(path, seen.unwrap_or(FileSeen { content, mode: 0, changed }));
         }
         Contents(Rc::new(found))
+    }
+
+    /// Files that git ignores and that are looked at all the same, with their marks.
+    fn ignored(
+        &self,
+        named: &NamedFiles<'_>,
+        inner: &[String],
+        found: &Entries,
+    ) -> Vec<(String, u64)> {
+        let below = self.below(self.named, MOST_NAMED, found);
+        let unmet = named.files.iter().filter(|(_, met)| !met).map(|(path, _)| (*path).to_owned());
+        let is_work = |path: &String| *path != self.without && !is_never_work(Path::new(path));
+        let unmet = unmet.chain(below).filter(is_work).take(MOST_NAMED).map(|path| (path, IGNORED));
+        let inner = self.below(inner, MOST_INNER, found).into_iter().map(|path| (path, 0));
+        unmet.chain(inner).collect()
     }
 
     /// The files in folders that the look has met nothing of, since git ignores them. A folder with more than `most`
@@ -275,12 +284,13 @@ impl ContentsLook<'_> {
 
     /// Where many files are new, they made the look slow.
     fn too_slow(&self, files: &[UnreadFile<'_>]) -> NoLook {
-        let weights: [(fn(&FileStat) -> u64, u64); 2] = [(|_| 1, MANY_NEW), (read_of, MUCH_NEW)];
-        let all = |weigh: fn(&FileStat) -> u64| {
-            self.new_among(files).map(move |file| weigh(&file.stat)).sum::<u64>()
-        };
-        let much = weights.into_iter().find(|(weigh, most)| all(*weigh) >= *most);
-        much.map_or(NoLook::NotNow, |(weigh, _)| self.too_large(files, weigh))
+        if self.new_among(files).count() >= MANY_NEW {
+            return self.too_large(files, |_| 1);
+        }
+        if self.new_among(files).map(|file| read_of(&file.stat)).sum::<u64>() >= MUCH_NEW {
+            return self.too_large(files, read_of);
+        }
+        NoLook::NotNow
     }
 
     fn new_among<'b>(

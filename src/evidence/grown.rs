@@ -3,7 +3,7 @@
 use crate::engine::order::sorted;
 
 /// New files that make a slow look one of a large project.
-pub const MANY_NEW: u64 = 2_000;
+pub const MANY_NEW: usize = 2_000;
 /// Bytes of new files that do the same.
 pub const MUCH_NEW: u64 = 32 << 20;
 

@@ -61,7 +61,7 @@ pub fn doubtful<'a>(commands: impl Iterator<Item = &'a str>, root: &Path) -> [Ve
     for line in commands {
         deaf.extend(is_deaf(line).then(|| line.to_owned()));
         // Signs in quotation marks belong to a text.
-        let is_shell = |part: &&str| part.matches(['"', '\'', '`']).count() % 2 == 0;
+        let is_shell = |part: &&str| part.matches(['"', '\'', '`']).count().is_multiple_of(2);
         for part in line.split([';', '|', '&', '\n']).take_while(is_shell) {
             let mut words = part.split_whitespace().skip_while(|word| word.contains('='));
             let Some(program) = words.next().filter(|word| *word != "cd") else { break };

@@ -109,8 +109,8 @@ pub fn arm(
     let stop = "To stop it: Esc, then /speckit:cancel-ralph".to_owned();
     let commands = pin.checks.iter().map(|check| check.run.as_str());
     let doubtful = doubtful_lines(&doubtful(commands, place.root));
-    let (armed, unkept) = (messages::armed_line(&record), unkept.unwrap_or_default());
-    let lines = [armed, no_check, shown.clone(), doubtful, unkept, stop];
+    let (begin, unkept) = (messages::armed_line(&record), unkept.unwrap_or_default());
+    let lines = [begin, no_check, shown.clone(), doubtful, unkept, stop];
     let lines = lines.iter().map(|line| line.trim_end()).filter(|line| !line.is_empty());
     let for_person = lines.collect::<Vec<_>>().join("\n") + &not_noted;
     Ok(Armed { about: record.about, for_agent, for_person, shown })
