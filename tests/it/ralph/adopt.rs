@@ -130,7 +130,9 @@ fn old_session_hears_once() {
     assert_eq!(ends, [(json!("stopped"), json!("session s2 took it over"))]);
     let refusal = adopt(&bench, "s3", "s1");
     assert!(refusal.reason().contains("no live loop belongs to a session `s1`"), "{refusal}");
-    stops(&bench, "s2", PROMISE).told().has("PROMISE_ACCEPTED): Make it · on the agent's word alone: no check · 2 iterations");
+    stops(&bench, "s2", PROMISE)
+        .told()
+        .has("PROMISE_ACCEPTED): Make it · on the agent's word alone: no check · 2 iterations");
 }
 
 #[test]

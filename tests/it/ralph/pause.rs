@@ -88,7 +88,9 @@ fn pause_work_counts_afterwards() {
     works_and_says(&bench, "one").told();
     works_and_says(&bench, "two").silent();
     printed(&spool(&bench, None, &["resume"]));
-    works_and_says(&bench, PROMISE).told().has("PROMISE_ACCEPTED): Make it · on the agent's word alone: no check · 1 iteration");
+    works_and_says(&bench, PROMISE)
+        .told()
+        .has("PROMISE_ACCEPTED): Make it · on the agent's word alone: no check · 1 iteration");
 }
 
 #[test]
@@ -226,7 +228,9 @@ fn failed_turn_pauses_until_next() {
     assert_eq!(loop_line(&bench), "Loop: live");
     failed_turn(&bench).told();
     failed_turn(&bench).told();
-    works_and_says(&bench, PROMISE).told().has("PROMISE_ACCEPTED): Make it · on the agent's word alone: no check · 3 iterations");
+    works_and_says(&bench, PROMISE)
+        .told()
+        .has("PROMISE_ACCEPTED): Make it · on the agent's word alone: no check · 3 iterations");
     let paused = "paused: the turn broke off: rate_limit; the next prompt in this session continues the loop";
     let resumed = "resumed: a new turn has come to its end";
     let expected = ["continue", paused, resumed, "continue", paused, paused, resumed, "end"];
