@@ -414,7 +414,7 @@ mod tests {
             ## Iteration #4\n### Model\n- [ ] T4 d\n## Part B\n- [ ] T5 e\n## 3. f\u{e1}ze: Konec\n- [ ] T6 f\n\
             ## \u{7b2c}\u{4e00}\u{9636}\u{6bb5}\u{ff1a}\u{57fa}\n- [ ] T7 g\n## Block Two (late)\n- [ ] T8 h\n";
         let list = TaskList::parse(text.as_bytes());
-        let of = |words: &str| Selection::of(words, "", &list, text.as_bytes());
+        let of = |words: &str| Selection::of(words, "", (&list, text.as_bytes()), String::new);
         for (words, tasks, rest) in [
             ("milestone m2", "T1", ""),
             ("M2 fast", "T1", "fast"),
