@@ -62,12 +62,17 @@ fn event(bytes: &[u8]) {
     let Some(event) = read else { return };
     let plain = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if let Ok(value) = serde_json::from_slice::<Value>(plain) {
-        let names = ["last_assistant_message", "stop_hook_active", "command_args", "agent_id"];
-        for name in names {
-            assert_eq!(event.0.get(name), value.get(name), "{name}");
+        for (name, read) in [
+            ("last_assistant_message", &event.last_assistant_message),
+            ("stop_hook_active", &event.stop_hook_active),
+            ("command_name", &event.command_name),
+            ("command_args", &event.command_args),
+            ("agent_id", &event.agent_id),
+        ] {
+            assert_eq!(read, value.get(name).unwrap_or(&Value::Null), "{name}");
         }
     }
-    let arguments = event.0["command_args"].as_str().unwrap_or_default().to_owned();
+    let arguments = event.command_args.as_str().unwrap_or_default().to_owned();
     let event = HookEvent::from(event);
     if let EventKind::Command { arguments: read, .. } = &event.kind {
         assert_eq!(*read, arguments);

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::client::takes_context;
 use super::commands;
 use super::transcript::ClaudeTranscript;
+use crate::engine::fields::read_fields;
 use crate::hosts::event::{EventKind, HookEvent, HostName, LateEvent};
 use crate::hosts::json::read_json;
 use crate::hosts::transcript::Transcript;
@@ -25,39 +26,62 @@ pub const SESSION: &str = "SessionStart";
 /// The folder where the session started.
 const STARTED_IN: &str = "CLAUDE_PROJECT_DIR";
 
-/// A hook event, a JSON object; fields that are missing or of another type are empty.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ClaudeEvent(pub Value);
+/// A hook event; fields that are missing or of another type are empty.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClaudeEvent {
+    hook_event_name: Value,
+    session_id: Value,
+    transcript_path: Value,
+    cwd: Value,
+    pub last_assistant_message: Value,
+    /// This turn continues only because a Stop hook blocked its end.
+    pub stop_hook_active: Value,
+    /// The subagent that sends the event; empty for the main thread.
+    pub agent_id: Value,
+    background_tasks: Value,
+    /// As in `speckit:implement`.
+    pub command_name: Value,
+    /// The unchanged text behind the command.
+    pub command_args: Value,
+    command_source: Value,
+    permission_mode: Value,
+    tool_name: Value,
+    tool_input: Value,
+    source: Value,
+    error: Value,
+}
+
+read_fields! { ClaudeEvent {
+    hook_event_name, session_id, transcript_path, cwd, last_assistant_message, stop_hook_active,
+    agent_id, background_tasks, command_name, command_args, command_source, permission_mode,
+    tool_name, tool_input, source, error,
+} }
 
 impl ClaudeEvent {
     /// `None` for anything but a JSON object.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        read_json(bytes).filter(Value::is_object).map(Self)
-    }
-
-    fn text(&self, name: &str) -> &str {
-        text(&self.0[name])
+        read_json(bytes)
     }
 
     fn session(&self) -> &str {
-        let named = self.text("session_id");
+        let named = text(&self.session_id);
         if !named.is_empty() {
             return named;
         }
         // An older client names the session only in the transcript's file name.
-        let name = Path::new(self.text("transcript_path")).file_name().and_then(OsStr::to_str);
+        let name = Path::new(text(&self.transcript_path)).file_name().and_then(OsStr::to_str);
         name.unwrap_or_default().strip_suffix(".jsonl").unwrap_or_default()
     }
 
-    fn kind(&self) -> EventKind {
-        match (self.text("hook_event_name"), self.text("source")) {
+    fn kind(&mut self) -> EventKind {
+        match (text(&self.hook_event_name), text(&self.source)) {
             ("" | STOP, _) => EventKind::Stop,
             (COMMAND, _) => {
-                match commands::ours(self.text("command_name"), self.text("command_source")) {
+                match commands::ours(text(&self.command_name), text(&self.command_source)) {
                     Some(name) => EventKind::Command {
                         name: name.to_owned(),
-                        arguments: self.text("command_args").to_owned(),
+                        arguments: taken(&mut self.command_args),
                     },
                     None => EventKind::Other,
                 }
@@ -68,10 +92,9 @@ impl ClaudeEvent {
             (SESSION, "clear") => EventKind::Cleared,
             (PERMISSION, _) => EventKind::AsksPermission { what: self.wanted() },
             ("StopFailure", _) => EventKind::TurnFailed {
-                class: match self.text("error") {
-                    "unknown" => String::new(),
-                    class => class.to_owned(),
-                },
+                class: Some(taken(&mut self.error))
+                    .filter(|class| class != "unknown")
+                    .unwrap_or_default(),
             },
             _ => EventKind::Other,
         }
@@ -80,8 +103,8 @@ impl ClaudeEvent {
     /// As in `Bash(cargo test)`.
     fn wanted(&self) -> String {
         let mut names = ["command", "file_path", "url", "plan"].iter();
-        let input = names.find_map(|name| self.0["tool_input"].get(name)?.as_str());
-        let tool = title(self.text("tool_name"), 60);
+        let input = names.find_map(|name| self.tool_input.get(name)?.as_str());
+        let tool = title(text(&self.tool_name), 60);
         match input {
             Some(input) => [&tool, "(", &title(input, 100), ")"].concat(),
             None => tool,
@@ -90,7 +113,7 @@ impl ClaudeEvent {
 
     /// What the host asks the person about in this mode.
     fn asks(&self) -> &'static str {
-        match self.text("permission_mode") {
+        match text(&self.permission_mode) {
             "default" => "commands and changes of files",
             "acceptEdits" => "commands",
             "plan" => "everything but reading",
@@ -107,8 +130,7 @@ impl ClaudeEvent {
             ) && !matches!(text(&task["status"]), "completed" | "failed" | "killed")
         };
         let words = |task: &Value| [text(&task["type"]), " ", text(&task["description"])].concat();
-        let tasks = self.0["background_tasks"].as_array().into_iter().flatten();
-        tasks.filter(wakes).map(words).collect()
+        self.background_tasks.as_array().into_iter().flatten().filter(wakes).map(words).collect()
     }
 }
 
@@ -116,23 +138,30 @@ fn text(field: &Value) -> &str {
     field.as_str().unwrap_or_default()
 }
 
+fn taken(field: &mut Value) -> String {
+    match field.take() {
+        Value::String(text) => text,
+        _ => String::new(),
+    }
+}
+
 impl From<ClaudeEvent> for HookEvent {
-    fn from(event: ClaudeEvent) -> Self {
+    fn from(mut event: ClaudeEvent) -> Self {
         let absolute =
-            |name: &str| Some(PathBuf::from(event.text(name))).filter(|path| path.is_absolute());
+            |path: &mut Value| Some(PathBuf::from(taken(path))).filter(|path| path.is_absolute());
         Self {
             kind: event.kind(),
             host: NAME,
             session: event.session().to_owned(),
             asks: event.asks(),
             background: event.background(),
-            cwd: absolute("cwd"),
+            cwd: absolute(&mut event.cwd),
             started_in: world::folder(STARTED_IN),
-            transcript: absolute("transcript_path")
+            transcript: absolute(&mut event.transcript_path)
                 .map(|path| -> Box<dyn Transcript> { Box::new(ClaudeTranscript::at(path)) }),
-            last_message: event.text("last_assistant_message").to_owned(),
-            reentered: event.0["stop_hook_active"] == true,
-            in_subagent: !event.text("agent_id").is_empty(),
+            last_message: taken(&mut event.last_assistant_message),
+            reentered: event.stop_hook_active == Value::Bool(true),
+            in_subagent: !text(&event.agent_id).is_empty(),
             takes_context: Some(takes_context),
             ..Self::default()
         }
@@ -171,9 +200,9 @@ mod tests {
                 "stop_hook_active": "true"}"#,
         );
         let event = event.unwrap();
-        let fields = ["cwd", "error", "source", "tool_name"];
-        assert_eq!(fields.map(|name| event.text(name)), [""; 4]);
-        assert_eq!(event.text("agent_id"), "b");
+        let fields = [&event.cwd, &event.error, &event.source, &event.tool_name];
+        assert_eq!(fields.map(text), [""; 4]);
+        assert_eq!(text(&event.agent_id), "b");
         assert!(!HookEvent::from(event).reentered);
     }
 
