@@ -55,9 +55,9 @@ pub fn state_in(line: &Line<'_>) -> Option<bool> {
         let text = text_of(bare);
         let is_heading = matches!(line.kind, Kind::Heading(_));
         // `🚧 In progress` may be the title of an empty column.
-        let has_picture = (line.kind == Kind::Item && text.starts_with(is_picture))
-            || (is_heading && text.contains(is_picture) && text.contains(char::is_numeric));
-        return (has_picture || says_open(&text)).then_some(!is_heading);
+        let is_shown = (line.kind == Kind::Item && text.starts_with(is_picture))
+            || (is_heading && has_picture(&text) && text.contains(char::is_numeric));
+        return (is_shown || says_open(&text)).then_some(!is_heading);
     };
     let Some(end) = memchr::memchr(b']', inner) else {
         // The other bracket stands on the next line, or was forgotten.
@@ -74,13 +74,17 @@ pub fn state_in(line: &Line<'_>) -> Option<bool> {
         .then_some(has_id)
 }
 
+fn has_picture(text: &str) -> bool {
+    !text.is_ascii() && text.contains(is_picture)
+}
+
 fn is_picture(letter: char) -> bool {
-    PICTURES.contains(letter)
+    !letter.is_ascii() && PICTURES.contains(letter)
 }
 
 /// A word in front of others, or the value of a key, says that work is not done: `TODO: test it`, `**Status**: ⏳`.
 fn says_open(text: &str) -> bool {
-    let is_sign = |letter: char| " *_:".contains(letter);
+    let is_sign = |letter: char| matches!(letter, ' ' | '*' | '_' | ':');
     let text = text.trim_start_matches(is_sign);
     let (first, rest) = text.split_once(is_sign).unwrap_or((text, ""));
     let rest = rest.trim_start_matches(is_sign);
@@ -174,7 +178,8 @@ fn is_box(words: &[u8], at: usize, found: &TaskBox) -> bool {
 }
 
 fn is_row(words: &[u8]) -> bool {
-    words.starts_with(b"|") || memmem::find(words, b" | ").is_some()
+    let first = memchr::memchr(b'|', words);
+    first.is_some_and(|at| at == 0 || memmem::find(words, b" | ").is_some())
 }
 
 fn kind_of(kind: Kind, words: &[u8], at: usize, found: &TaskBox) -> AsideKind {

@@ -140,7 +140,7 @@ impl ContentsLook<'_> {
             });
             let path = then.map_or(path.as_slice(), SeenFile::path);
             // A repository that was not there before is a copy.
-            if then.is_some() || self.earlier.is_none() {
+            if marks & ASIDE != 0 && (then.is_some() || self.earlier.is_none()) {
                 let top = folder.strip_suffix(b".git/logs/").map(String::from_utf8_lossy);
                 inner.extend(top.map(Cow::into_owned));
             }

@@ -20,9 +20,23 @@ const AROUND: &[char] =
 /// Leads to the project: links of a list begin in `specs/NAME`, and web projects call their sources `@/`.
 const LEADS: [&str; 6] = ["../../", "./", "@/", "$PWD/", "${PWD}/", "$(pwd)/"];
 /// Signs of a template or a variable: such a name means a file only where that file is there.
-const OF_TEMPLATES: [char; 7] = ['=', '{', '}', '~', '%', '^', '&'];
+fn is_of_template(sign: char) -> bool {
+    matches!(sign, '=' | '{' | '}' | '~' | '%' | '^' | '&')
+}
+
+fn has_quotes(text: &str) -> bool {
+    let text = text.as_bytes();
+    !text.is_ascii()
+        || memchr::memchr3(b'\'', b'"', b'*', text).or_else(|| memchr::memchr(b'<', text)).is_some()
+}
+
 /// Signs around a name with blanks.
-const QUOTES: &str = "'\"*<>‘’“”„«»";
+fn is_quote(sign: char) -> bool {
+    match sign {
+        '\0'..='\x7f' => matches!(sign, '\'' | '"' | '*' | '<' | '>'),
+        _ => "‘’“”„«»".contains(sign),
+    }
+}
 
 impl FileName {
     pub fn is_folder(&self) -> bool {
@@ -102,9 +116,9 @@ fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(FileName) -> bo
                 '\u{2010}'..='\u{206f}' | '\u{2190}'..='\u{21ff}' => sign != '\u{2019}',
                 _ => sign.is_whitespace() || (sign >= '\u{2e80}' && !is_code),
             };
-            let is_quote = |sign: char| QUOTES.contains(sign);
             let mut begin = None;
-            for (at, sign) in part.match_indices(is_quote).filter(|_| !is_code) {
+            let quotes = Some(part).filter(|part| !is_code && has_quotes(part)).unwrap_or_default();
+            for (at, sign) in quotes.match_indices(is_quote) {
                 let before = begin.replace(at + sign.len());
                 let quoted = before.map_or("", |before| &part[before..at]);
                 let is_whole = quoted.contains(' ') && quoted.trim() == quoted;
@@ -137,7 +151,8 @@ fn around_signs(text: &str, is_end: impl Fn(char) -> bool) -> &str {
 /// The name in a word, if it can be one.
 fn name_of(word: &str, is_code: bool) -> Option<FileName> {
     let has = |text: &str| memchr::memmem::find(word.as_bytes(), text.as_bytes()).is_some();
-    let word = if ["\\", "/./", "//", "%20"].into_iter().any(has) && !has("://") {
+    let has_sign = memchr::memchr2(b'\\', b'%', word.as_bytes()).is_some();
+    let word = if (has_sign || ["/./", "//"].into_iter().any(has)) && !has("://") {
         let slashes = word.replace("\\_", "_").replace('\\', "/").replace("%20", " ");
         Cow::Owned(slashes.replace("/./", "/").replace("//", "/"))
     } else {
@@ -145,7 +160,8 @@ fn name_of(word: &str, is_code: bool) -> Option<FileName> {
     };
     // A bracket at the end belongs to the path if the other one stands in it: `app/[id]`.
     let trimmed = word.trim_matches(AROUND);
-    let is_whole = trimmed.contains(['[', '{']) == trimmed.contains([']', '}']);
+    let has_either = |one, other| memchr::memchr2(one, other, trimmed.as_bytes()).is_some();
+    let is_whole = trimmed.len() == word.len() || has_either(b'[', b'{') == has_either(b']', b'}');
     let word = if is_whole { trimmed } else { &word };
     let word =
         ["'s", "\u{2019}s"].iter().fold(word, |word, end| word.strip_suffix(end).unwrap_or(word));
@@ -153,7 +169,7 @@ fn name_of(word: &str, is_code: bool) -> Option<FileName> {
     let word = LEADS.iter().fold(word, |word, lead| word.strip_prefix(lead).unwrap_or(word));
     let word = word.split("[^").next().unwrap_or_default();
     let below = without_variable(word);
-    let is_sure = below.len() == word.len() && !word.contains(OF_TEMPLATES);
+    let is_sure = below.len() == word.len() && !word.contains(is_of_template);
     let stressed = below.strip_prefix('_').and_then(|word| word.strip_suffix('_'));
     let word = stressed.filter(|word| word.contains('.')).unwrap_or(below);
     let is_sign = |sign: char| sign == '*' || sign.is_control();
