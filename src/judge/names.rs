@@ -117,8 +117,9 @@ fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(FileName) -> bo
                 _ => sign.is_whitespace() || (sign >= '\u{2e80}' && !is_code),
             };
             let mut begin = None;
-            let quotes = Some(part).filter(|part| !is_code && has_quotes(part)).unwrap_or_default();
-            for (at, sign) in quotes.match_indices(is_quote) {
+            let searched =
+                Some(part).filter(|part| !is_code && has_quotes(part)).unwrap_or_default();
+            for (at, sign) in searched.match_indices(is_quote) {
                 let before = begin.replace(at + sign.len());
                 let quoted = before.map_or("", |before| &part[before..at]);
                 let is_whole = quoted.contains(' ') && quoted.trim() == quoted;

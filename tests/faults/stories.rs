@@ -612,6 +612,16 @@ fn pauses_for_failure(case: &Case<'_>) -> Outcome {
     case.stops(OURS, "I stop again.").held("after the next prompt")
 }
 
+/// The agent may stop; what was cancelled in a terminal is told, once.
+fn lets_go(case: &Case<'_>, when: &str) -> Outcome {
+    let answer = case.stops(OURS, "I stop here.");
+    if matches!(&answer, Answer::Told(words) if words.contains("ended (cancelled)")) {
+        ensure(!case.call.is_hook(), &format!("{when}, the person hears it twice"))?;
+        return case.stops(OURS, "I stop here.").silent(when);
+    }
+    answer.silent(when)
+}
+
 /// A person has cancelled the loop, and reads whether it is so.
 fn cancelled(case: &Case<'_>) -> Outcome {
     let says = !case.killed()
@@ -622,7 +632,7 @@ fn cancelled(case: &Case<'_>) -> Outcome {
         };
     if says {
         ensure(case.now.live().is_empty(), "it says cancelled, and the loop lives")?;
-        case.stops(OURS, "I stop here.").silent("cancelled, then a stop")?;
+        lets_go(case, "cancelled, then a stop")?;
     }
     same(&case.now.tasks, &case.before.tasks, "the list is another one")?;
     let now = case.again()?;
@@ -827,10 +837,10 @@ fn ralph_cancelled(case: &Case<'_>) -> Outcome {
         && if case.call.is_hook() { case.said("ended (cancelled)") } else { case.acknowledged() };
     if says {
         same(&case.now.end(OURS), &"cancelled", "it says cancelled, and it is not")?;
-        case.stops(OURS, "I stop here.").silent("cancelled, then a stop")?;
+        lets_go(case, "cancelled, then a stop")?;
     } else if !case.killed() && !case.is_mute() {
         same(&case.now.end(OURS), &"", "it says that it failed, and the loop is over")?;
     }
     same(&case.again()?.end(OURS), &"cancelled", "cancelled again: the end")?;
-    case.stops(OURS, "I stop here.").silent("cancelled again, then a stop")
+    lets_go(case, "cancelled again, then a stop")
 }

@@ -169,9 +169,7 @@ fn all_played(written: &[&[case::Kind]], plans: &[&[Plan]]) -> Vec<(Case, Seen)>
         for turn in 0..few_or_all(1, kind.cases) {
             let layout = fitting[(number + turn) % fitting.len()];
             let way = kind.ways[(turn / 2 + number) % kind.ways.len()];
-            // Each way meets both drivers.
-            let of_session = (turn + number / kind.ways.len()) % 2 == 0;
-            let driver = if of_session { Driver::Session } else { Driver::Runner };
+            let driver = if (turn + number) % 2 == 0 { Driver::Session } else { Driver::Runner };
             let mut case = (kind.make)(layout, turn);
             case.name = format!("{}{}, {}, {way:?}, {driver:?}", kind.name, case.name, layout.name);
             case.kind = kind.name;

@@ -293,7 +293,8 @@ impl OutputReader for CommandReader {
             self.errors.add(line);
             return;
         }
-        let words = String::from_utf8_lossy(line).into_owned();
+        let end = &line[line.len().saturating_sub(lines::FINAL_TEXT)..];
+        let words = String::from_utf8_lossy(end).into_owned();
         self.text.add(&words);
         self.text.add("\n");
         heard(AgentEvent::Said(words));

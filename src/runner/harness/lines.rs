@@ -40,6 +40,7 @@ pub fn value(line: &[u8]) -> Option<Value> {
 
 /// One line of at most `most` letters, without control characters and escape sequences.
 pub fn one_line(text: &str, most: usize) -> String {
+    let text = &text[..text.floor_char_boundary(FINAL_TEXT)];
     // A program's colors and bells are noise.
     let plain = strip_str(text).to_string();
     let plain = plain.replace(|letter: char| letter.is_control() && !letter.is_whitespace(), "");

@@ -376,7 +376,7 @@ fn s1_folder_notes_hide_no_loop() {
 #[test]
 fn s1_forged_record_opens_no_books() {
     let verify = |name: &str| {
-        format!("# Tasks\n\n- [ ] T001 Do\n  - Verify: `touch src/{name}; true`\n- [ ] T002 Do\n")
+        format!("# Tasks\n\n- [ ] T001 Do\n  - Verify: `touch src/{name}`\n- [ ] T002 Do\n")
     };
     let bench = Bench::ready().feature("002-other").tasks(&verify("other"));
     bench.implement("s2", "002-other").context();
