@@ -25,7 +25,7 @@ unchanged_5000	nothing ticked, 5,000 tasks	10700000	40	$same	1*"iteration":2,"ta
 by_hand	ticked by hand	3690000	32	$held	$next
 by_hand_no_git	ticked by hand, no git	3740000	32	$held	$next
 by_hand_new_files	ticked by hand, files just written	11500000	80	$held	$next
-first_stop	first stop, nobody armed it	1960000	24	${held/Open:/Open in tasks.md:}	3*"event":"claimed"*"task":"11/50","verdict":"continue"*
+first_stop	first stop, nobody armed it	1930000	24	${held/Open:/Open in tasks.md:}	3*"event":"claimed"*"task":"11/50","verdict":"continue"*
 TABLE
 }
 

@@ -61,7 +61,11 @@ impl Contents {
             changed
                 .push((*file, if is_moved { FileChange::Moved } else { seen.as_new(file.path()) }));
         }
-        changed.extend(gone.into_iter().map(|file| (file, FileChange::Gone)));
+        for file in &gone {
+            let seen = file.seen();
+            let is_moved = new.iter().any(|new| new.seen().is_moved_from(&seen));
+            changed.push((*file, if is_moved { FileChange::Moved } else { FileChange::Gone }));
+        }
         sorted(changed, |(one, _), (other, _)| one.path().cmp(other.path()))
     }
 

@@ -65,7 +65,6 @@ pub const PLANS: &[Plan] = &[
         tasks: &["Delete `attic/sums.txt`"],
         files: &[("attic/sums.txt", "one\n")],
         turns: &["rm attic/sums.txt; echo one >other.txt"],
-        says: "gone: attic/sums.txt",
         cases: 2,
         ..HONEST
     },
@@ -205,9 +204,7 @@ pub const PLANS: &[Plan] = &[
     Plan {
         name: "file split in two",
         tasks: &["Split {source} in two"],
-        turns: &[
-            "mkdir -p $(dirname {new_test}); tail -1 {source} >{new_test}; sed '$d' {source} >$DESK/h; put h {source}",
-        ],
+        turns: &["mkdir -p $(dirname {new_test}); cat {source} >{new_test}; put better {source}"],
         ..HONEST
     },
     Plan {

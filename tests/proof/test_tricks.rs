@@ -341,7 +341,7 @@ pub const PLANS: &[Plan] = &[
         ],
         tasks: REPAIR,
         turns: &["true"],
-        says: "nothing of its work is seen",
+        says: "",
         ending: crate::plan::Ending::Doubt,
         ..NOTHING_RAN
     },

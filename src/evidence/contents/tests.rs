@@ -176,7 +176,7 @@ fn how_a_file_differs() {
         ("comment.rs", FileChange::Comments),
         ("copy.rs", FileChange::Content),
         ("empty.rs", FileChange::Blanks),
-        ("from.rs", FileChange::Gone),
+        ("from.rs", FileChange::Moved),
         ("gone.rs", FileChange::Gone),
         ("mode.sh", FileChange::Mode),
         ("new/empty/", FileChange::Folder),
