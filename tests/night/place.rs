@@ -159,7 +159,7 @@ impl Place {
         loop {
             if tool.is_empty() {
                 tool = fs::read_to_string(&waits).unwrap_or_default();
-            } else if self.newest_log().contains(&tool) {
+            } else if self.newest_log().contains(&tool) && runner.says_the_call() {
                 return;
             }
             let ended = runner.child.try_wait().unwrap();
@@ -212,6 +212,12 @@ impl Runner {
     /// Sends a signal to a process.
     pub fn signal(process: u32, signal: Signal) {
         kill_process(Pid::from_raw(process.try_into().unwrap()).unwrap(), signal).unwrap();
+    }
+
+    /// It has printed the call of `make`, behind which the agent stands still: it prints a line after it has logged it.
+    fn says_the_call(&self) -> bool {
+        let output = fs::read_to_string(&self.output).unwrap_or_default();
+        output.lines().any(|line| line.contains("\"called\"") && line.contains("make"))
     }
 
     /// Waits for its end.
