@@ -53,12 +53,13 @@ impl Commands {
     }
 }
 
-/// Programs and scripts that these commands begin with and nobody finds, and the commands that pass whatever they run.
+/// Programs and scripts of these commands that are not found, and the commands that pass whatever they run.
 /// Nothing is run.
 pub fn doubtful<'a>(commands: impl Iterator<Item = &'a str>, root: &Path) -> [Vec<String>; 2] {
     let [mut missing, mut deaf] = [const { BTreeSet::new() }; 2];
     let path = world::raw_variable("PATH").unwrap_or_default();
-    for line in commands {
+    // Many tasks have the same one.
+    for line in commands.collect::<BTreeSet<_>>() {
         deaf.extend(is_deaf(line).then(|| line.to_owned()));
         // Signs in quotation marks belong to a text.
         let is_shell = |part: &&str| part.matches(['"', '\'', '`']).count().is_multiple_of(2);

@@ -97,7 +97,7 @@ pub fn part_of_judge(files: &[String], how: &str) -> String {
     )
 }
 
-/// Lines about commands: what of them nobody finds, and those that pass always.
+/// Lines about commands: their programs that are not found, and the commands that pass whatever they run.
 pub fn doubtful_lines([missing, deaf]: &[Vec<String>; 2]) -> String {
     line_of("not found, though a command runs it", missing)
         + &line_of("passes whatever it runs", deaf)

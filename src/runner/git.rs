@@ -275,6 +275,10 @@ impl Git {
         run(launch)
     }
 
+    pub fn remove_leftovers(&self) {
+        scratch::remove_leftovers(&self.worktree);
+    }
+
     /// An operation in progress, such as a rebase; a commit would become a part of it.
     pub fn in_the_middle_of(&self) -> Option<&'static str> {
         let repository = repository_of(&self.worktree)?;

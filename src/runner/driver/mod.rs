@@ -84,6 +84,9 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         let event = RunnerEvent::Armed { checks: checks_in_force };
         driver.console.screen.report(event, checks.trim_end());
     }
+    if let Some(git) = &driver.tree.git {
+        git.remove_leftovers();
+    }
     driver.tree.tidy_list();
     // The list as it was left, with its boxes.
     driver.settle_unfinished();

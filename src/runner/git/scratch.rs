@@ -16,16 +16,26 @@ impl ScratchFolder {
     pub fn of(worktree: &Path) -> io::Result<Self> {
         let repository = repository_of(worktree).ok_or(io::ErrorKind::NotFound)?;
         let folder = repository.join(NAME);
-        // A link is removed, never followed.
-        let _ = fs::remove_dir_all(&folder);
+        remove(&folder);
         fs::create_dir(&folder)?;
         Ok(Self(folder))
     }
 }
 
+/// Removes the folder of a killed runner.
+pub(super) fn remove_leftovers(worktree: &Path) {
+    if let Some(repository) = repository_of(worktree) {
+        remove(&repository.join(NAME));
+    }
+}
+
+/// A link is removed, never followed. A folder that stays fails the next `create_dir`, which says so.
+fn remove(folder: &Path) {
+    let _ = fs::remove_dir_all(folder);
+}
+
 impl Drop for ScratchFolder {
     fn drop(&mut self) {
-        // The next one is made in its place.
-        let _ = fs::remove_dir_all(&self.0);
+        remove(&self.0);
     }
 }

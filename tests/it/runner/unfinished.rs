@@ -225,7 +225,7 @@ fn next_runner_clears_git_leftovers() {
     bench.write("../elsewhere/index", "mine");
     let link = bench.root.join(".git/ralph-scratch");
     std::os::unix::fs::symlink("../../elsewhere", link).unwrap();
-    bench.ralph("--commit --max-iterations 3").run().with_code(3);
+    bench.ralph("--max-iterations 3").run().with_code(3);
     assert_eq!(left_in_git(&bench), ["ralph-notes"]);
     assert_eq!(bench.read("../elsewhere/index"), "mine");
 }
