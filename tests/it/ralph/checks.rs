@@ -5,7 +5,6 @@ use crate::ralph::cli::{printed, spool};
 use crate::ralph::{PROMISE, armed, await_file, ralph, works_and_says};
 use crate::support::has::Has;
 use crate::support::limited::until;
-use crate::support::system::is_alive;
 use serde_json::Value;
 use std::fs;
 
@@ -187,6 +186,7 @@ fn feature_checks_are_named_running() {
     assert_eq!(bench.verdicts("s1"), ["end completed"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn killed_hook_leaves_no_check() {
     let check =
@@ -202,7 +202,7 @@ fn killed_hook_leaves_no_check() {
     });
     running.kill();
     for pid in [child, grandchild] {
-        until("the end of the check", || (!is_alive(pid)).then_some(()));
+        until("the end of the check", || (!crate::support::system::is_alive(pid)).then_some(()));
     }
 }
 

@@ -86,9 +86,8 @@ fn setup_doctor_and_remove_work() {
     let settings: Value = serde_json::from_str(settings.trim_start_matches('\u{feff}')).unwrap();
     let spool = data.join(r"bin\spool.exe").display().to_string().replace('\\', "/");
     assert_eq!(settings["statusLine"]["command"], format!("'{spool}' statusline"));
-    let line =
-        Said::with_input(person.0.command(data.join(r"bin\spool.exe")).arg("statusline"), "{}")
-            .with_code(0);
+    Said::with_input(person.0.command(data.join(r"bin\spool.exe")).arg("statusline"), "{}")
+        .with_code(0);
 
     person.spool(&["doctor"]).with_code(0);
     let again = person.spool(&["setup"]).ok();
