@@ -10,8 +10,8 @@ use crate::store::write::{LEFT_ALONE, remove_all_leftovers};
 pub const MOST: u64 = 1 << 30;
 /// Entries read at a time; the others wait for the next time.
 const ENTRIES: usize = 10_000;
-/// Newest logs that are kept, whatever their size.
-const ALWAYS: usize = 20;
+/// Newest logs that are kept, whatever their size. Between two looks there are as many new ones.
+pub const ALWAYS: usize = 20;
 
 /// The prompt's file beside this log.
 pub fn prompt_beside(log: &str) -> PathBuf {
@@ -26,9 +26,10 @@ pub(super) fn prune(folder: &Path, most: u64) {
     remove_all_leftovers(folder, LEFT_ALONE);
     let entries = read::entries(folder, ENTRIES).entries.into_iter();
     let is_log = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "log");
-    let found = entries.filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)));
-    let found = found.filter(|(path, meta)| meta.is_file() && is_log(path));
-    let mut logs: Vec<(PathBuf, u64)> = found.map(|(path, meta)| (path, meta.len())).collect();
+    let found = entries.map(|entry| entry.path()).filter(is_log);
+    let found = found.filter_map(|path| Some((path.symlink_metadata().ok()?, path)));
+    let found = found.filter(|(meta, _)| meta.is_file());
+    let mut logs: Vec<(PathBuf, u64)> = found.map(|(meta, path)| (path, meta.len())).collect();
     logs.sort();
     let mut all: u64 = logs.iter().map(|(_, length)| length).sum();
     let old = logs.len().saturating_sub(ALWAYS);

@@ -138,6 +138,7 @@ impl StateFiles {
         let document = claude.join("loop-state.json");
         let tree_lock = lock_tree(&claude, &document)?;
         remove_all_leftovers(&folder, LEFT_ALONE);
+        logs::prune(&folder.join("logs"), logs::MOST);
         for path in [&document, &folder.join("state.json")] {
             must_be_free_or_a_file(path)?;
             remove_leftovers(path, Duration::ZERO);
@@ -357,7 +358,10 @@ impl StateFiles {
         let is_free = |name: &String| self.folder.join(name).symlink_metadata().is_err();
         let name = (1..1000).map(numbered).find(is_free).unwrap_or_else(|| numbered(1));
         let path = self.folder.join(&name);
-        logs::prune(&logs, logs::MOST);
+        // Each look asks about all logs.
+        if iteration.is_multiple_of(logs::ALWAYS as u32) {
+            logs::prune(&logs, logs::MOST);
+        }
         let file = open_or_create(&path, File::options().write(true).truncate(true))
             .map_err(|error| at(&path, &error))?;
         Ok((file, name))
