@@ -195,7 +195,7 @@ pub const PLANS: &[Plan] = &[
         each: &[
             "git add -A; git commit -qm all",
             "git stash -q -u; git stash pop -q",
-            "git commit -qam all; git clean -fdxq",
+            "git commit -qam all; git clean -fdxq -e .speckit-state.json",
             "git checkout -q -b next; git add -A; git commit -qm all; git checkout -q main; git merge -q next",
             "git add -A; git commit -qm all; git reset -q --soft HEAD~1",
         ],
