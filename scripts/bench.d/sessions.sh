@@ -3,8 +3,8 @@
 # name, what it is, what is typed, what it says
 session_commands() {
     cat <<'TABLE'
-sessions_log	spool log, 10,000 sessions	log	*completed*
-sessions_status	spool status, 10,000 sessions	status	*completed*
+sessions_log	spool log, 10,000 sessions	log	*  done  *
+sessions_status	spool status, 10,000 sessions	status	*50 of 50 done*
 TABLE
 }
 

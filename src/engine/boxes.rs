@@ -26,8 +26,9 @@ pub fn seen_in(line: &Line<'_>, below: &[u8]) -> Option<(AsideKind, bool)> {
     if let Some(is_open) = open_in_html(words, below) {
         return Some((AsideKind::Code, is_open || open_in(words).is_some()));
     }
-    may_have_box(words)?;
-    all(words).next()?;
+    if !may_have_box(words) || all(words).next().is_none() {
+        return None;
+    }
     let words = &*without_code(words.trim_ascii_end());
     let mut boxes = all(words).filter(|(at, found)| is_box(words, *at, found));
     let (at, first) = boxes.next()?;
@@ -84,13 +85,11 @@ fn is_picture(letter: char) -> bool {
 
 /// A word in front of others, or the value of a key, says that work is not done: `TODO: test it`, `**Status**: ⏳`.
 fn says_open(text: &str) -> bool {
-    let is_sign = |letter: char| matches!(letter, ' ' | '*' | '_' | ':');
-    let text = text.trim_start_matches(is_sign);
-    let (first, rest) = text.split_once(is_sign).unwrap_or((text, ""));
-    let rest = rest.trim_start_matches(is_sign);
+    let mut words = text.split([' ', '*', '_', ':']).filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or_default();
     let is_key = STATES.iter().any(|key| first.eq_ignore_ascii_case(key));
-    let word = if is_key { rest.split(is_sign).next().unwrap_or_default() } else { first };
-    (is_key && rest.starts_with(is_picture)) || (!rest.is_empty() && is_open_word(word))
+    let is_open = |second: &str| second.starts_with(is_picture) || is_open_word(second);
+    (is_key || is_open_word(first)) && words.next().is_some_and(|second| !is_key || is_open(second))
 }
 
 fn is_open_word(word: &str) -> bool {
@@ -117,18 +116,20 @@ fn is_state(cell: &str) -> bool {
 
 /// The place of an open box in the words of a task; empty brackets there are words, not a box.
 pub fn open_in(words: &[u8]) -> Option<usize> {
-    may_have_box(words)?;
+    if !may_have_box(words) {
+        return None;
+    }
     let words = &*without_code(words);
     let mut boxes = all(words).filter(|(at, found)| is_box(words, *at, found));
     let open = boxes.find(|(at, found)| !found.is_ticked() && !words[*at..].starts_with(b"[]"));
     open.map(|(at, _)| at)
 }
 
-/// The place of a byte that may begin a box.
-fn may_have_box(words: &[u8]) -> Option<usize> {
-    memchr::memchr3(b'[', 0xe2, 0xf0, words)
-        .or_else(|| memchr::memchr3(b'(', 0xe3, 0xef, words))
-        .or_else(|| memchr::memchr2(b'&', b'{', words))
+/// A byte of the line may begin a box.
+fn may_have_box(words: &[u8]) -> bool {
+    memchr::memchr3(b'[', b'(', b'{', words).is_some()
+        || memchr::memchr(b'&', words).is_some()
+        || !words.is_ascii()
 }
 
 /// Looks for checkboxes in HTML: `true` if one is open, `None` without any.

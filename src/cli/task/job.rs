@@ -93,11 +93,11 @@ impl TaskJob<'_> {
         if let Some(reason) = over(self.project, self.feature) {
             return format!("The loop has ended ({reason}).{}", for_agent(" End your turn."));
         }
-        let whole = list;
-        let (list, _) = self.counted(whole.clone());
+        let (list, _) = self.counted(list);
         let next = list.next();
         if next.is_empty() {
-            return nothing_open(&list, &self.missing(&whole));
+            let missing = self.list().map(|(whole, _)| self.missing(&whole)).unwrap_or_default();
+            return nothing_open(&list, &missing);
         }
         let left = list.tasks.len() - list.done();
         let next = shortened(next.iter().map(|task| task.id.as_str()));

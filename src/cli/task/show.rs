@@ -26,12 +26,12 @@ const TITLE: usize = 100;
 /// Prints the next task, or the parallel group, with all that belongs to it.
 pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
     let (whole, text) = job.list()?;
-    let (list, by_hand) = job.counted(whole.clone());
+    let (list, by_hand) = job.counted(whole);
     // The program ends with this answer: freeing thousands of tasks would only take time.
     let list = ManuallyDrop::new(list);
     let ended = over(job.project, job.feature);
     let next = list.next();
-    let missing = if next.is_empty() { job.missing(&whole) } else { Vec::new() };
+    let missing = if next.is_empty() { job.missing(&job.list()?.0) } else { Vec::new() };
     if ended.is_none() {
         // On failure the tasks' receipts name no files.
         let _ = begin_tasks(job.project, job.feature);
