@@ -356,7 +356,11 @@ impl<'a> Books<'a> {
         change: impl Fn(&TaskList, &[u8]) -> Option<Vec<u8>>,
     ) -> Result<bool, Refusal> {
         let path = self.feature.folder.join(TASKS);
-        let written = amend(&path, task_list::MOST, |text| change(&TaskList::parse(text), text))
+        let changed = |text: &[u8]| match text == self.text {
+            true => change(&self.list, text),
+            false => change(&TaskList::parse(text), text),
+        };
+        let written = amend(&path, task_list::MOST, changed)
             .map_err(|error| Refusal::unwritable(&path, &error))?;
         let Some(text) = written else { return Ok(false) };
         self.list = TaskList::parse(&text);
