@@ -1,5 +1,5 @@
-//! Lines of a task list that are no work, or may not be what they seem: reported before a loop begins and at its
-//! end.
+//! Lines of a task list that do not count as work, or that look doubtful. They are reported before a loop begins and at
+//! its end.
 
 use serde::Serialize;
 
@@ -74,7 +74,7 @@ pub struct Aside {
 }
 
 impl AsideKind {
-    /// What the lines of a shared kind are, or why a line of another kind does not count.
+    /// The words for a person: the kind of a line in a shared report, or the reason why a single line does not count.
     fn why(self) -> &'static str {
         match self {
             Self::Optional => "optional, and left out",

@@ -36,7 +36,7 @@ pub fn seen_in(line: &Line<'_>, below: &[u8]) -> Option<(AsideKind, bool)> {
     Some((kind_of(line.kind, words, at, &first), is_open))
 }
 
-/// An open box stands first in a line that is hidden, behind bullets of any kind.
+/// True if a hidden line begins with an open box, behind bullets of any kind.
 pub fn begins_open(line: &[u8]) -> bool {
     let first = line.iter().position(|byte| !b" \t-+*>|#.)0123456789".contains(byte));
     let found = first.and_then(|first| TaskBox::any(&line[first..]));
@@ -160,7 +160,8 @@ fn all(words: &[u8]) -> impl Iterator<Item = (usize, TaskBox)> {
     places.filter_map(|at| Some((at, TaskBox::any(&words[at..])?)))
 }
 
-/// A person sees a box here: brackets around a blank, a tick or a sign, but for `note[*]` and the value in `needs: []`.
+/// True if a person sees a box here: brackets around a blank, a tick or a sign, but not `note[*]` or the value in
+/// `needs: []`.
 fn is_box(words: &[u8], at: usize, found: &TaskBox) -> bool {
     let before = &words[at.saturating_sub(NEAR)..at];
     let is_in_word = before.last().is_some_and(u8::is_ascii_alphanumeric);

@@ -14,13 +14,13 @@ pub struct Contract {
     pub token: Option<String>,
     /// Tool calls since arming that a claim needs (spec 002).
     pub min_tool_calls: u64,
-    /// What becomes of a claim with fewer calls (spec 002).
+    /// The fate of a claim with fewer calls (spec 002).
     pub without_work: WithoutWork,
     /// An earlier claim is refused (spec 004); 0 for no such rule.
     pub min_iterations: u32,
     /// Commands that must pass before a claim is believed (spec 000).
     pub checks: Vec<Check>,
-    /// Skips the checks where the loop ends short of completion.
+    /// Skips the checks if the loop ends short of completion.
     #[serde(skip_serializing_if = "is_default")]
     pub no_final_check: bool,
     /// The command, without the slash, with which the agent compares code and specification when only a review is
@@ -35,7 +35,7 @@ read_fields! { Contract {
     guardrails,
 } }
 
-/// What becomes of a completion claim with too little work behind it (spec 002).
+/// The fate of a completion claim with too little work behind it (spec 002).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WithoutWork {
@@ -55,7 +55,7 @@ pub struct Check {
     pub run: String,
     /// Seconds after which the check's process group is ended and the check has failed.
     pub limit_seconds: u64,
-    /// What one line of the output has to show; `*` stands for any text. Empty for no such rule.
+    /// Text that one line of the output must show, with `*` for any text; empty for no such rule.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub expect: String,
     /// Tests that have to pass; 0 for no such rule.
@@ -135,7 +135,7 @@ impl Check {
         self.run.split(WHEN).next().unwrap_or_default()
     }
 
-    /// A review is made by another agent program, without a shell, after all commands.
+    /// True for a review: another agent program runs it, without a shell, after all commands.
     pub fn is_review(&self) -> bool {
         self.run.starts_with(REVIEW)
     }
@@ -166,7 +166,7 @@ impl Check {
         terms
     }
 
-    /// The exit code alone does not decide.
+    /// True if the output decides, too, not the exit code alone.
     pub fn looks_at_output(&self) -> bool {
         self.min_tests > 0 || !self.expect.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The one place where a loop is continued or ended.
+//! The one place that continues or ends a loop.
 //!
 //! The guards stand in the order of their trial: demands of a person, state that stayed unreadable, the evidence of
 //! completion, waiting, tasks that have left the list twice, the guardrails, and only then "continue".
@@ -23,7 +23,7 @@ pub const MOST_DENIED: usize = 50;
 pub const UNSEEN: u32 = 32;
 /// Unchanged iterations before the first look at the files.
 const COMPARED: u32 = 3;
-/// Speaks against a claim if nobody sees the agent's work.
+/// The doubt about a claim if the agent's work cannot be seen.
 const UNSEEN_WORK: &str = "there is no record to read, and no changed file was seen";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) struct Decision {
     pub ledger: Ledger,
 }
 
-/// The checks have to run before `decide` can judge.
+/// True if the checks have to run before `decide` can judge.
 ///
 /// Checks cost time, so they run only when everything else says "done" (spec 000). They do not run while the loop
 /// waits, unless the agent claims to be done. A ticked list is a claim as well, but not in a pause: the person talks
@@ -52,7 +52,7 @@ pub(super) fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observat
         && shortfalls_before_checks(contract, &after, seen).is_empty()
 }
 
-/// The review waits for the converge command, which may find more to do.
+/// True if the review waits for the converge command, which may find more to do.
 pub(super) fn converges_first(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
     !contract.converge.is_empty()
         && converge::due(contract, count(ledger, seen).converging, seen).is_some()
@@ -66,8 +66,8 @@ fn checks_now<'a>(contract: &'a Contract, after: &Ledger, seen: &Observation) ->
     }
 }
 
-/// A finished part has to be reviewed now. A review costs money and helps the next tasks: none is made while the loop
-/// waits, or where the loop ends.
+/// True if a finished part has to be reviewed now. A review costs money and helps the next tasks, so none is made while
+/// the loop waits, or if the loop ends.
 pub(super) fn wants_review(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
     let has_review = contract.checks.last().is_some_and(Check::is_review);
     let is_asked = has_review && seen.finished.is_some() && seen.checks.is_none();
@@ -77,7 +77,8 @@ pub(super) fn wants_review(contract: &Contract, ledger: &Ledger, seen: &Observat
         && matches!(decide(contract, ledger, seen).verdict, Verdict::Continue(_))
 }
 
-/// An end short of completion still needs the checks. A person who ended the loop by hand does not wait for them.
+/// True if an end short of completion still needs the checks. A person who ended the loop by hand does not wait for
+/// them.
 pub(super) fn wants_final_checks(
     contract: &Contract,
     verdict: &Verdict,
@@ -95,11 +96,11 @@ pub(super) fn wants_final_checks(
     !by_hand && has_commands && !contract.no_final_check && seen.checks.is_none()
 }
 
-/// The files have to be looked at before `decide` can judge: the loop would end, or the agent would be warned, for want
-/// of progress, and a changed file would prevent that.
+/// True if `decide` needs a look at the files: the loop would end for want of progress, or the agent would be warned,
+/// and a changed file would prevent that.
 ///
 /// A look takes long in a large project. A look also happens after [`COMPARED`] unchanged iterations, for a later
-/// comparison of contents, and every [`UNSEEN`] iterations, since nobody remembers the times of more.
+/// comparison of contents, and every [`UNSEEN`] iterations, because the times of no more are remembered.
 pub(super) fn wants_files(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
     if seen.files != UnchangedFiles::NotLooked || seen.demand.is_some() {
         return false;
@@ -115,7 +116,7 @@ pub(super) fn is_waiting(ledger: &Ledger, seen: &Observation) -> bool {
     waits(ledger, seen).is_some()
 }
 
-/// One more stop without a tool call would end the loop: the record must then show all calls.
+/// True if one more stop without a tool call would end the loop: the record must then show all calls.
 pub fn is_last_idle_stop(rails: &Guardrails, ledger: &Ledger) -> bool {
     ledger.idle_stops.saturating_add(1) >= rails.max_idle_stops
 }
@@ -347,7 +348,7 @@ fn failure_of(results: &[CheckResult]) -> Option<u64> {
     Some(hash.finish())
 }
 
-/// Why a loop ends that somebody ends.
+/// The reason of an end on demand.
 pub fn ended_by(demand: &Demand) -> TerminalReason {
     match demand {
         Demand::Blocked(need) => {
@@ -362,7 +363,7 @@ pub fn ended_by(demand: &Demand) -> TerminalReason {
     }
 }
 
-/// What keeps the work from being done; empty means done.
+/// Everything that is missing; empty means done.
 fn shortfalls(contract: &Contract, after: &Ledger, seen: &Observation) -> Vec<Shortfall> {
     let mut missing = shortfalls_before_checks(contract, after, seen);
     if !seen.tampered.is_empty() {
@@ -441,15 +442,15 @@ fn shortfalls_of_work(contract: &Contract, after: &Ledger, seen: &Observation) -
     }
 }
 
-/// What refutes a claim that only words support.
+/// Reasons against a claim that only words support.
 fn claim_shortfalls(contract: &Contract, after: &Ledger, seen: &Observation) -> Vec<Shortfall> {
     let mut missing: Vec<_> = without_work(contract, after, seen).into_iter().collect();
     missing.extend(too_early(contract, after));
     missing
 }
 
-/// The work gate (spec 002). Where tool calls cannot be seen, changed files or commits are work. Without them, or with
-/// something against the claim, the agent is asked once and believed the second time.
+/// The work gate (spec 002). If tool calls cannot be seen, changed files or commits count as work. Without these, or
+/// with doubts about the claim, the agent is asked once and believed the second time.
 fn without_work(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<Shortfall> {
     if contract.without_work != WithoutWork::Reject {
         return None;
@@ -546,7 +547,7 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
     None
 }
 
-/// What a person must do for an agent whose attempts are denied.
+/// The request to a person: allow what the agent was denied.
 fn permission(times: u32, denied: &[String]) -> String {
     let named = some_denied(denied, DENIED, MOST_DENIED);
     format!("allow what it was denied in {times} iterations that changed nothing: {named}")

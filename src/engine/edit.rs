@@ -88,7 +88,7 @@ pub fn repair_after(text: &[u8], list: &TaskList, task: &Task, what: &str) -> Op
     insert_after(text, list, task, &format!("[FIX {}] Repair {number}: {what}", task.id))
 }
 
-/// `None` where the list has no ids.
+/// `None` if the list has no ids.
 fn new_id(list: &TaskList, after: &Task) -> Option<String> {
     // A repair has no successor; the repaired task has one.
     let (original, _) = list.original(after);

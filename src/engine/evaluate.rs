@@ -40,8 +40,8 @@ pub struct Pending {
 
 /// Judges an iteration, or names the checks that have to run first.
 ///
-/// `look` counts the iterations without a change of the files. A look takes long in a large project, so there is
-/// at most one, where the answer decides.
+/// `look` counts the iterations without a change of the files. A look takes long in a large project, so at most one is
+/// made, and only if the answer decides.
 pub fn evaluate(
     contract: &Contract,
     ledger: &Ledger,

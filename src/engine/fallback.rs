@@ -5,7 +5,7 @@ pub const OVERLOADS: u32 = 3;
 /// Milliseconds of that rest.
 pub const OVERLOAD_REST: u64 = 15 * 60 * 1000;
 
-/// What a run of an agent tells about its service.
+/// The state of an agent's service, as a run shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunSign {
     /// The service answered, or the run failed for another reason.

@@ -45,10 +45,10 @@ pub struct Ledger {
     pub written_tokens: u64,
     /// Refused claims of completion.
     pub refused_claims: u32,
-    /// What spoke against the claim that ended the loop.
+    /// The doubts about the claim that ended the loop.
     #[serde(skip_serializing_if = "is_default")]
     pub against: String,
-    /// Claims refused because nobody could see any work.
+    /// Claims refused because no work could be seen.
     pub unseen_claims: u32,
     /// Iterations in a row in which the same checks failed in the same way.
     pub same_failure: u32,

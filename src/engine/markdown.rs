@@ -67,7 +67,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// An unclosed code fence or comment hides nothing: a slip must not hide open tasks. A fence or comment inside a list
+/// An unclosed code fence or comment hides nothing: a typo must not hide open tasks. A fence or comment inside a list
 /// item ends with the item.
 pub fn lines(text: &[u8]) -> Vec<Line<'_>> {
     lines_with(text, &mut Unclosed::default())
@@ -148,7 +148,7 @@ fn behind_blanks(line: &[u8], mut column: usize, mut at: usize) -> (usize, usize
     (column, at)
 }
 
-/// What the lines above mean for the next one.
+/// The state that the lines above leave for the next one.
 #[derive(Default)]
 struct Page {
     /// Open list items, each inside of the one before.
@@ -325,9 +325,10 @@ struct Unclosed {
 }
 
 impl Unclosed {
-    /// The line and the place in its words that close what the first line opens. `None` where the text, or the item
-    /// with this content column, ends before, or a fence with a name opens: the first was then never closed. A closing mark
-    /// outside of the item counts if it begins its line.
+    /// Finds the mark that closes what the first line opens: its line, and its place in the words.
+    ///
+    /// `None`: the text or the item with this content column ends first, or a fence with a name opens, so the first was
+    /// never closed. A closing mark outside the item counts if it begins its line.
     fn end_of(&mut self, opened: &Hiding, lines: &[Line<'_>], item: usize) -> Option<EndPlace> {
         let Hiding { end, length } = *opened;
         let start = lines[0].start;

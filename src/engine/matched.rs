@@ -76,7 +76,7 @@ impl<'a> Matched<'a> {
         Some(self.all[place.ok()?])
     }
 
-    /// What a task of the later list was; `None` for a new one.
+    /// The earlier form of a task of the later list; `None` for a new one.
     pub fn then(&self, task: &Task) -> Option<&'a Task> {
         self.match_of(task)?.then
     }
@@ -122,12 +122,12 @@ impl<'a> Matched<'a> {
         self.earlier.tasks.iter().filter(move |task| there.binary_search(&task.mark_at).is_err())
     }
 
-    /// Such tasks that were open.
+    /// Open tasks that have left the list.
     pub fn missing(&self) -> Vec<String> {
         self.absent().filter(|task| !task.done).map(|task| task.id.clone()).collect()
     }
 
-    /// The earlier task repeats one that is ticked now, or all tasks nested in it are ticked.
+    /// True if the earlier task repeats one that is ticked now, or all tasks nested in it are ticked.
     pub fn has_done_parts(&self, then: &Task) -> bool {
         let ticked = |(now, found): (&Task, Pair<'a>)| {
             let then = found.then.filter(|_| now.done)?;
@@ -170,10 +170,10 @@ impl TaskList {
         lines
     }
 
-    /// What [`Matched::changes`] says of an earlier list, by its lines; nothing without lines.
+    /// [`Matched::changes`] against an earlier list that is given by its lines; no changes without lines.
     pub fn since(&self, lines: &str) -> ListChanges {
         let (mut rest, mut ticked) = (lines.as_bytes(), Vec::new());
-        // Usually only boxes differ, and to make the earlier list would cost more than all else.
+        // Usually only boxes differ. Then comparing lines saves the cost of the earlier list.
         let is_alike = self.tasks.iter().all(|task| {
             if task.done && !rest.starts_with(DONE.as_bytes()) {
                 ticked.push(task.id.clone());
@@ -261,7 +261,7 @@ fn matches<'a>(earlier: &'a TaskList, later: &'a TaskList) -> Vec<Pair<'a>> {
     later.tasks.iter().chain(&later.left_out).map(of_task).collect()
 }
 
-/// What [`TaskList::find`] finds.
+/// An index for the lookups of [`TaskList::find`].
 fn by_any_id(list: &TaskList) -> BTreeMap<String, &Task> {
     let optional = list.left_out.iter().filter(|task| task.aside == Some(AsideKind::Optional));
     let all = optional.rev().chain(list.tasks.iter().rev());

@@ -10,7 +10,7 @@ use super::order::few;
 use super::promise::Promise;
 use super::unproved::UnprovedTask;
 
-/// Stands alone against a claim behind which is work, and that no check confirms.
+/// The only doubt about a claim with work behind it that no check confirms.
 pub const NO_CHECK: &str = "no check";
 /// Ids in one line.
 const NAMED: usize = 12;
@@ -33,7 +33,7 @@ pub struct Observation {
     pub converge_ran: bool,
     /// Hash of the task list's bytes; 0 without a list.
     pub list: u64,
-    /// Tool calls since the last iteration; `None` where nothing tells.
+    /// Tool calls since the last iteration; `None` if unknown.
     pub tool_calls: Option<u64>,
     /// The part of `tool_calls` that was denied or failed: no work.
     pub failed_calls: u64,
@@ -41,9 +41,9 @@ pub struct Observation {
     pub more_calls: bool,
     /// Commits since the last iteration; `None` without a repository.
     pub commits: Option<u64>,
-    /// Tokens since the last iteration; 0 where nothing tells.
+    /// Tokens since the last iteration; 0 if unknown.
     pub tokens: u64,
-    /// Millionths of a dollar since the last iteration; 0 where nothing tells.
+    /// Millionths of a dollar since the last iteration; 0 if unknown.
     pub cost: u64,
     /// The part of `tokens` that the model wrote.
     pub written_tokens: u64,
@@ -55,7 +55,7 @@ pub struct Observation {
     pub answered: bool,
     /// A difference of files or commits since the loop was armed.
     pub since_arming: Difference,
-    /// Words against the claim, which is refused once unless they are [`NO_CHECK`]; empty for none.
+    /// Doubts about the claim; empty for none. Any doubt but [`NO_CHECK`] refuses the claim once.
     pub against: String,
     pub fingerprint: Fingerprint,
     pub files: UnchangedFiles,
@@ -68,10 +68,10 @@ pub struct Observation {
     pub finished: Option<FinishedPart>,
     /// The agent's last words on one line; empty unless a review may have to be answered.
     pub last_words: String,
-    /// What still runs or still has to be answered.
+    /// Running work and unanswered questions.
     pub waiting: Vec<Waiting>,
     pub attempt: Option<Attempt>,
-    /// The iteration count that somebody else keeps; 0 for none.
+    /// The iteration count that another program keeps; 0 for none.
     pub reported_iteration: u32,
     /// Since the loop was armed.
     pub elapsed_seconds: u64,
@@ -147,7 +147,7 @@ pub enum UnchangedFiles {
     /// The fingerprints of this iteration and of the one before tell.
     #[default]
     InFingerprint,
-    /// Nobody looked: the files would not decide (see [`evaluate`](super::evaluate())).
+    /// No look was made: the files would not decide (see [`evaluate`](super::evaluate())).
     NotLooked,
     /// Too many files for the available time.
     Unknown,
@@ -157,19 +157,19 @@ pub enum UnchangedFiles {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Difference {
-    /// Nobody looked, or nobody could.
+    /// No look was made, or none was possible.
     #[default]
     Unknown,
     Same,
     Changed,
 }
 
-/// Open tasks that were changed other than by being done.
+/// Open tasks that were removed or reworded instead of done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tampered {
     /// Open ids that have left the list; they count as open.
     pub removed: Vec<String>,
-    /// Open ids that now stand for another text.
+    /// Open tasks whose text was rewritten under the same id.
     pub reworded: Vec<String>,
 }
 
@@ -203,7 +203,7 @@ pub enum Waiting {
     Background(String),
     /// The end of a pause; the words tell its reason.
     Paused(String),
-    /// A typed command that ends the loop; the host runs the command when the turn has ended. Empty where the host does
+    /// A typed command that ends the loop. The host runs the command when the turn has ended. Empty if the host does
     /// not name the command.
     Typed(String),
     /// The end of a usage limit, in the agent program's words.
@@ -256,9 +256,9 @@ pub struct ReviewResult {
     /// Hash of the verdicts, each with the id of its requirement. Without a verdict: the end of the reader's usage
     /// limit in seconds since the Unix epoch; 1 for an unknown end, 0 for no limit.
     pub verdicts: u64,
-    /// 0 where nothing tells; counted once.
+    /// 0 if unknown; counted once.
     pub tokens: u64,
-    /// Millionths of a dollar; 0 where nothing tells; counted once.
+    /// Millionths of a dollar; 0 if unknown; counted once.
     pub cost: u64,
     /// The cost is an estimate by a person's prices.
     pub estimated: bool,

@@ -39,7 +39,7 @@ pub enum TestsRun {
     None,
     /// A known test runner printed no number that is understood.
     Uncounted,
-    /// Nobody knows whether the command runs tests.
+    /// It is unknown whether the command runs tests.
     Unknown,
 }
 
@@ -48,9 +48,9 @@ pub enum TestsRun {
 /// `p` takes the number before `passed` or `Passed`, `s` subtracts what the line calls failed or skipped, `1` and `0`
 /// count as one test or none, `<` subtracts one, `f` is a failed test, and `-` counts only the failures.
 const LINES: &str = include_str!("output.lines");
-/// Commands that end well whatever was before them.
+/// Commands that succeed whatever ran before them.
 const DEAF: &str = "true|:|echo|printf|exit 0|return 0|ls|pwd|date|cat|tail|head|tee|sort|sed|wc|tr|cut|uniq|column|less|more|sleep|wait";
-/// Programs that run tests and count them, and programs that do so with one of the words of `TASKS` behind them.
+/// Test runners that count their tests; then build tools that do so if one of `TASKS` follows.
 const RUNNERS: &str = "ava busted nextest ctest cypress jest mocha phpunit pest playwright prove pytest rspec tox unittest vitest bats karma \
     nose2 minitest behat behave codecept cucumber cucumber-js elm-test eunit ginkgo gotestsum jasmine nosetests Invoke-Pester \
     PlenaryBustedDirectory runtests shellspec shunit2 stestr themis uvu Vader Vader! wtr";
@@ -113,7 +113,7 @@ fn runner_of(command: &str) -> Option<bool> {
     runs.then_some(lists)
 }
 
-/// The number of passed tests, `None` where no line is understood; and whether a test failed.
+/// The number of passed tests, and whether a test failed. No number if no line is understood.
 ///
 /// `go test` without `-v` and Gradle print no numbers: a package or a task with tests counts as one.
 pub fn tests_shown(lines: &[String]) -> (Option<u64>, bool) {

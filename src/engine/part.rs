@@ -13,8 +13,8 @@ impl FinishedPart {
     /// The finished part of a list that is not reviewed yet. `None` also when no task is open: then all of the work is
     /// reviewed.
     ///
-    /// `armed` gives the list as it was when the loop was armed: tasks finished in that list are not reviewed. `armed`
-    /// is called only where something is finished.
+    /// `armed` gives the list at arming: tasks finished in that list are not reviewed. `armed` is called only if
+    /// something is finished.
     pub fn of(
         when: ReviewWhen,
         list: &TaskList,

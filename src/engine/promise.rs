@@ -254,7 +254,7 @@ fn is_made(text: &str, (start, end): (usize, usize), marker: &str) -> bool {
     })
 }
 
-/// The content of a text that is one code fence and nothing else: nobody quotes without words around.
+/// The content of a text that is one code fence and nothing else. A quotation would have words around it.
 fn in_fence(text: &str) -> &str {
     let inner = text.trim().strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
     let inner = inner.filter(|inner| !inner.contains("```")).and_then(|text| text.split_once('\n'));

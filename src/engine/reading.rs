@@ -71,7 +71,7 @@ impl TaskList {
     }
 }
 
-/// What stands above a line.
+/// The state that the lines above leave for a line.
 #[derive(Default)]
 struct Above {
     /// The line above is blank.
@@ -130,7 +130,7 @@ struct ListReader {
     length: usize,
     tasks: Vec<Task>,
     unread: Vec<Aside>,
-    /// Lines that begin with what may be a state, each with its section; `None` where the section does not matter.
+    /// Lines that begin with a possible state, each with its section; `None` if the section does not matter.
     states: Vec<(Option<usize>, Aside)>,
     /// Headings around the line that may tell a state, each with its level and the number of tasks above.
     headings: Vec<(usize, usize, Aside)>,

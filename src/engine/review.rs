@@ -28,7 +28,7 @@ pub(super) fn count(before: &Ledger, after: &mut Ledger, results: &[CheckResult]
     }
 }
 
-/// What a person must do about a review that repeats itself; `None` while the loop continues.
+/// The request to a person if a review repeats itself; `None` while the loop continues.
 pub(super) fn needs_person(after: &Ledger, seen: &Observation) -> Option<String> {
     let results = seen.checks.as_deref()?;
     let result = results.iter().find(|result| result.review.is_some() && !result.passed)?;

@@ -82,7 +82,7 @@ impl Task {
         Aside { id, text: self.title.to_string(), ..Aside::new(kind, self.line, b"", !self.done) }
     }
 
-    /// `other`, which stands behind this task, is nested in it or numbered as a part of it.
+    /// True if `other`, a later task, is a subtask: nested in this task, or numbered under it (`1.2` under `1`).
     fn has_part(&self, other: &Self) -> bool {
         let own = self.id.strip_suffix(".0").unwrap_or(&self.id);
         let number = other.id.strip_prefix(own).and_then(|rest| rest.strip_prefix('.'));
@@ -115,7 +115,7 @@ impl TaskList {
         map_of(self.tasks.iter().enumerate().map(|(place, task)| (&*task.id, place)))
     }
 
-    /// Counts these ticked tasks as open; the ids of those that the list has.
+    /// Counts these ticked tasks as open again, and returns the ids that the list has.
     pub fn open_again(&mut self, ids: &[String]) -> Vec<String> {
         let ids = map_of(ids.iter().map(|id| (&**id, 0)));
         let is_meant = |task: &&mut Task| task.done && ids.contains_key(&*task.id);

@@ -148,7 +148,7 @@ impl fmt::Display for Dollars {
     }
 }
 
-/// What stands in the way of an agent that needs a person.
+/// Why an agent needs a person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Obstacle {

@@ -1,5 +1,5 @@
-//! A file without blanks, and without lines that look like comments: two hashes tell what differs, and the number of
-//! stubs. They only choose the words of a doubt and refuse nothing.
+//! Hashes a file without blanks, and without lines that look like comments; counts its stubs. The hashes only choose
+//! the words of a doubt, so a wrong guess refuses nothing.
 
 use memchr::{memchr, memmem};
 
@@ -30,7 +30,7 @@ const RAISES: &str = "throw|raise|panic|fatal|die|rror(|abort|fail|reject";
 const EXCUSES: &str =
     "\"Not yet|\"not yet|'Not yet|'not yet|`Not yet| \"TODO| 'TODO|\"todo\"|'todo'";
 
-/// Stand in place of a hash for a link, and for a folder.
+/// Stand-ins for the hash of a link and of a folder.
 const LINK: u64 = 0x6c69_6e6b;
 const FOLDER: u64 = 0x666f_6c64;
 
@@ -52,7 +52,7 @@ impl Hashes {
         Self { bytes, words: bytes, code: bytes & !0xff }
     }
 
-    /// Nothing but zeros is as good as nothing.
+    /// A file of zeros counts as empty.
     pub fn or_nothing(self, bytes: &[u8]) -> Self {
         let is_all = bytes.iter().all(|byte| *byte == 0);
         if is_all { Self { bytes: self.bytes, ..Self::of_nothing() } } else { self }
@@ -77,7 +77,7 @@ impl Hashes {
         Self::of(b"", b"")
     }
 
-    /// 255 for more.
+    /// At most 255.
     pub const fn stubs(&self) -> u64 {
         self.code & 0xff
     }

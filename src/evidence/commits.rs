@@ -41,7 +41,7 @@ pub fn last_commit(log: &Path) -> Option<FileTime> {
     })
 }
 
-/// Commits since the record last looked; moves the record's place on. `None` without a log of the head.
+/// Counts the commits since the last look, and advances the record's place. `None` without a log of the head.
 ///
 /// An amended commit does not count, nor do a checkout and a rebase: their work was there before.
 pub fn counted(root: &Path, record: &mut Record) -> Option<u64> {
@@ -60,7 +60,7 @@ pub fn counted(root: &Path, record: &mut Record) -> Option<u64> {
     let (new, not_before) = match behind_line(text, read_before).filter(|_| !has_grown) {
         Some((_, rest)) => (rest, 0),
         None if has_grown => (text, 0),
-        // Nobody has read the log yet, or the read lines are gone: the times decide.
+        // The log was never read, or its known lines are gone: the times decide.
         None => (text, record.seen_at.max(record.armed_at).millis() / 1000),
     };
     let lines = new.split(|byte| *byte == b'\n');

@@ -26,10 +26,10 @@ const LIMIT: Duration = Duration::from_secs(2);
 /// Bytes read of all files together, and of one file. For a longer file, size, beginning and end count.
 pub const MOST: u64 = 128 << 20;
 const MOST_OF_ONE: u64 = 2 << 20;
-/// Stands before the files of a kept look. Looks of earlier versions have another word there and do not count.
+/// Marks the files of a stored look. Earlier versions wrote another mark, so their looks do not count.
 const SEEN: &[u8] = b"seen5\0";
-/// A file has to be left alone for this long before a look: the files' clock goes in steps, and a later write would
-/// show no other time.
+/// A file's time counts only if the file was left alone this long before the look: the files' clock goes in steps, and
+/// a later write could have the same time.
 const LEFT_ALONE: Duration = Duration::from_secs(3);
 /// Files in one look that git ignores and the task list names.
 pub const MOST_NAMED: usize = 500;
@@ -45,7 +45,7 @@ pub struct ContentsLook<'a> {
     pub root: &'a Path,
     /// The path of a file that is left out.
     pub without: &'a str,
-    /// Files and folders that are looked at also where git ignores them; a folder ends with a slash.
+    /// Files and folders to look at even if git ignores them; a folder ends with a slash.
     pub named: &'a [String],
     /// Files untouched since this look are not read again.
     pub earlier: Option<&'a Contents>,
@@ -64,7 +64,7 @@ struct UnreadFile<'a> {
 }
 
 impl Contents {
-    /// A file was at exactly this path, for each of `paths`.
+    /// For each of `paths`: true if a file was at exactly this path.
     pub fn among(&self, paths: &[String]) -> Vec<bool> {
         let mut search = self.0.search();
         paths.iter().map(|path| search.find(path.as_bytes()).is_some()).collect()
@@ -222,11 +222,11 @@ impl ContentsLook<'_> {
         unmet.chain(inner).collect()
     }
 
-    /// The files in folders that the look has met nothing of, since git ignores them. A folder with more than `most`
-    /// gives none.
+    /// Files of the folders in which the look has met nothing, because git ignores them. A folder with more than `most`
+    /// files gives none.
     fn below(&self, folders: &[String], most: usize, found: &Entries) -> Vec<String> {
         let mut files = Vec::new();
-        // What a link leads to may be another task's work.
+        // The target of a link may be another task's work.
         let is_real = |path: &str| {
             let folder = self.root.join(path);
             real_path(&folder).is_ok_and(|real| real == folder)
@@ -282,7 +282,7 @@ impl ContentsLook<'_> {
         NoLook::TooLarge { folder: fullest(new.collect()) }
     }
 
-    /// Where many files are new, they made the look slow.
+    /// If many files are new, they made the look slow.
     fn too_slow(&self, files: &[UnreadFile<'_>]) -> NoLook {
         if self.new_among(files).count() >= MANY_NEW {
             return self.too_large(files, |_| 1);
@@ -305,7 +305,7 @@ impl ContentsLook<'_> {
         FileStat::of_entry(&self.root.join(names::from_bytes(path))).filter(FileStat::is_file)
     }
 
-    /// The file's entry, from the earlier look if nobody has touched the file since.
+    /// The file's entry; that of the earlier look if the file is untouched since.
     fn seen(
         &self,
         path: &[u8],

@@ -69,7 +69,8 @@ impl Contents {
         sorted(changed, |(one, _), (other, _)| one.path().cmp(other.path()))
     }
 
-    /// Paths of these files; the file is gone; the file is in another work tree or the log of a repository.
+    /// For each file that differs: its path, whether it is gone, and whether it is in another work tree or a
+    /// repository's log.
     pub fn changed_places<'a>(
         &'a self,
         earlier: &'a Self,
@@ -81,7 +82,7 @@ impl Contents {
         })
     }
 
-    /// Changes with the content of any file.
+    /// A hash that changes with the content of any file.
     pub fn hash(&self) -> u64 {
         let one = |file: SeenFile<'_>| {
             let number = Hasher::default().with_number(file.seen().number());
@@ -111,7 +112,7 @@ impl FileSeen {
         }
     }
 
-    /// The file is the vanished one, at another path.
+    /// True if this is the vanished file at another path.
     fn is_moved_from(&self, gone: &Self) -> bool {
         let (now, then) = (&self.content, &gone.content);
         now.words != Hashes::of_nothing().words && now.bytes == then.bytes

@@ -225,7 +225,7 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && steps.iter().eq(others) && is_equal(end, other_end)
 }
 
-/// Files that are looked at also where git ignores them; `true` for those that the look has met.
+/// Files to look at even if git ignores them; `true` for those that the look has met.
 pub struct NamedFiles<'a> {
     /// In the order of their paths.
     pub files: Vec<(&'a str, bool)>,

@@ -2,9 +2,9 @@
 
 use crate::engine::order::sorted;
 
-/// New files that make a slow look one of a large project.
+/// With so many new files, a slow look means that the project is too large.
 pub const MANY_NEW: usize = 2_000;
-/// Bytes of new files that do the same.
+/// The same limit in bytes of new files.
 pub const MUCH_NEW: u64 = 32 << 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,10 +12,10 @@ use crate::world;
 
 /// Bytes of one list.
 pub const MOST: u64 = 1 << 20;
-/// Files that hold no work where there is no git. A `.gitignore` with `!target/` takes a name out.
+/// Files that hold no work in a folder without git. A `.gitignore` with `!target/` takes a name out.
 const WITHOUT_GIT: &str = include_str!("without_git.gitignore");
 
-/// Leftovers of programs and the folders of agents: never work, also where git tracks them.
+/// Leftovers of programs and the folders of agents: never work, even if git tracks them.
 const NOISE: &str = include_str!("noise.names");
 
 /// A bit for the first two bytes of each name of noise, and for the last two of each ending.
@@ -144,7 +144,7 @@ impl Repository {
         Self { data: Some(data), prefix, rules }
     }
 
-    /// The repository with this top, as a look meets it inside of another one.
+    /// A repository inside another one, by its top.
     pub fn at(top: &Path) -> Self {
         let data = repository_of(top);
         let rules = data.as_deref().map(rules_of_all_folders).unwrap_or_default();

@@ -38,7 +38,7 @@ pub fn tracks(repository: &Path, name: &[u8]) -> Option<bool> {
     Some(found)
 }
 
-/// The index, and the other files of a split one, which keep most of its names.
+/// The index file, and the shared files of a split index, which keep most names.
 fn files_of(repository: &Path) -> Option<Vec<PathBuf>> {
     let names = std::fs::read_dir(repository).ok()?.flatten().map(|entry| entry.file_name());
     let is_index = |name: &OsString| {
@@ -48,7 +48,7 @@ fn files_of(repository: &Path) -> Option<Vec<PathBuf>> {
     Some(names.filter(is_index).map(|name| repository.join(name)).collect())
 }
 
-/// No index tells the length of its hashes: the first entry shows which length fits.
+/// An index does not tell the length of its hashes, so both lengths are tried.
 fn is_read(file: &Path, visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     [20, 32].into_iter().any(|hash| read_whole(file, hash, visit).is_ok())
 }

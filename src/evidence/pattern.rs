@@ -134,7 +134,7 @@ fn at(bytes: &[u8], place: usize) -> u8 {
     bytes.get(place).copied().unwrap_or(0)
 }
 
-/// The rest of the pattern matches the rest of the text, each from its place on.
+/// True if the pattern from `p` on matches the text from `t` on.
 fn compare(
     (pattern, mut p): (&[u8], usize),
     (text, mut t): (&[u8], usize),

@@ -1,7 +1,7 @@
-//! The number of iterations without a changed file.
+//! Counts iterations without a changed file.
 //!
-//! A stop remembers only its time. The files are looked at where a loop would end because of them, and before checks
-//! that may write some. All other stops cost the same in a small and a large project.
+//! A stop remembers only its time. The files are looked at only if the loop would end because of them, and before
+//! checks that may write files. All other stops cost the same in a small and a large project.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_millis(1_500);
 const REST: Duration = Duration::from_millis(300);
 /// A file's time may be ahead by this much; a later time says nothing about this loop.
 const AHEAD: Duration = Duration::from_mins(1);
-/// Files and folders whose contents are remembered one by one, and bytes read of them.
+/// Limits of a comparison: paths that are remembered, and bytes that are read.
 const COMPARED: usize = 128;
 const READ: u64 = 16 << 20;
 
@@ -49,11 +49,11 @@ impl LookMoment {
     }
 }
 
-/// Iterations without a changed file, this one included. The marks take in what the next look needs.
+/// Counts iterations without a changed file, this one included, and updates the marks for the next look.
 ///
-/// Times of change tell which files may have changed, since nobody can set them back. A file has changed if its content
-/// differs from an earlier look or from `kept`, or if nobody had looked at it. A removal shows in the names of the
-/// folder. Files of noise do not count by their change.
+/// Change times (ctime) show which files may have changed, because no program can set them back. A file has changed if
+/// its content differs from an earlier look or from `kept`, or if no look had seen it. A removal shows in the names of
+/// the folder. Changes of noise do not count.
 pub fn still(
     root: &Path,
     marks: &mut Marks,
@@ -99,7 +99,7 @@ pub fn still(
     if whole != Whole::Seen {
         return UnchangedFiles::Unknown;
     }
-    // More contents than are remembered become one, in any order.
+    // Beyond the limit, all contents become one hash, in any order.
     if found.len() > COMPARED {
         let since = found.iter().map(|(_, since)| *since).max().unwrap_or_default();
         let hash = |content: &[u64; 2]| {
@@ -142,8 +142,8 @@ pub fn changed_since(root: &Path, since: FileTime, moment: LookMoment) -> Differ
     }
 }
 
-/// The number of checks, from the first on, that ended before the last change of a file: they have not seen what a
-/// later check or somebody else changed. `began` has the beginning of each check.
+/// The number of checks, from the first on, that ended before the last change of a file, and so have not seen that
+/// change. `began` has the beginning of each check.
 pub fn outdated(root: &Path, began: &[FileTime], moment: LookMoment) -> usize {
     let changed = |since: &FileTime| changed_since(root, *since, moment) == Difference::Changed;
     match began.get(1) {

@@ -30,14 +30,14 @@ impl TaskFile {
     }
 }
 
-/// Reads the task list in a folder, which is a real path, and waits for nobody.
+/// Reads the task list in a folder, which is a real path, without waiting.
 ///
 /// A link out of the folder, anything but a regular file, and a file of more than 8 MiB are refused.
 pub fn read(folder: &Path) -> Result<TaskFile, Problem> {
     read::read_in(folder, TASKS, MOST).map(|content| TaskFile::of(content.bytes))
 }
 
-/// Waits until nobody has changed the file for 100 ms, at most until the deadline.
+/// Waits until the file is unchanged for 100 ms, at most until the deadline.
 pub fn read_settled(folder: &Path, deadline: Deadline) -> Result<TaskFile, Problem> {
     let content = settled::read_settled(folder, TASKS, MOST, deadline, |_| true)?;
     Ok(TaskFile::of(content.bytes))

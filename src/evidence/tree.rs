@@ -114,7 +114,7 @@ fn look_with(
     skips_noise: bool,
     visit: &mut dyn FnMut(FoundFile<'_>) -> Go,
 ) -> Whole {
-    // Nothing seen is not the same as nothing there.
+    // A root that cannot be opened is not an empty one.
     let Some(top) = OpenFolder::at(root) else { return Whole::Unfinished };
     let first = Part::of(Repository::around(root), Vec::new());
     let rules = Rc::clone(&first.found.rules);

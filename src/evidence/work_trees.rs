@@ -49,7 +49,7 @@ fn top(folder: &Path) -> Option<PathBuf> {
     real_path(git.parent()?).ok()
 }
 
-/// A run's agent made the work tree, and no other loop is there. The main work tree has no file `.git`.
+/// True if a run's agent made the work tree and no other loop is there. In the main work tree, `.git` is no file.
 fn is_of_run(top: &Path, run: Option<WallTime>) -> bool {
     let made = fs::metadata(top.join(".git")).ok().filter(fs::Metadata::is_file);
     let made = made.and_then(|meta| meta.modified().ok()).map(WallTime::from);

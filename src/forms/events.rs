@@ -73,7 +73,7 @@ pub enum RunnerEvent {
         /// The name of that end.
         reason: &'static str,
     },
-    /// Another agent works from now on: one that continues where another is at a usage limit or overloaded, or the first choice again.
+    /// The agent changed: to a fallback, because the other is at a usage limit or overloaded, or back to the first choice.
     Agent {
         /// The agent program.
         harness: String,
@@ -92,7 +92,7 @@ pub enum RunnerEvent {
         /// The files.
         files: Vec<String>,
     },
-    /// What an iteration left that did not come to its own end was kept.
+    /// The unfinished work of an iteration was kept.
     Kept {
         /// The git ref that holds it.
         name: String,
@@ -210,7 +210,7 @@ pub struct RunnerEnd {
     pub next: Option<String>,
     /// What a person should look at although the loop is done.
     pub doubts: Vec<String>,
-    /// The git ref that holds what the last try left, where it did not come to its own end; null for none.
+    /// The git ref with the unfinished work of the last try; null for none.
     pub kept_as: Option<String>,
     /// What changed, what each finished task cost, and how to read it.
     pub summary: RunSummary,

@@ -66,7 +66,7 @@ pub struct IterationForm {
     pub exit_code: Option<i32>,
     /// The checks that ran.
     pub checks: Vec<CheckOutcome>,
-    /// The git ref that holds what it left, where it did not come to its own end; null for none.
+    /// The git ref with its unfinished work; null for none.
     pub kept_as: Option<String>,
     /// The agent program that ran; null where it is not known.
     pub harness: Option<String>,

@@ -55,7 +55,7 @@ pub struct RunnerForm {
     pub agents: Vec<AgentShareForm>,
     /// Tools that were denied in this run.
     pub denied_tools: Vec<String>,
-    /// The git ref that holds what the last try left, which did not come to its own end; null for none.
+    /// The git ref with the unfinished work of the last try; null for none.
     pub kept_as: Option<String>,
     /// The iteration that runs, or in which the runner was killed; null for none.
     pub running_iteration: Option<IterationForm>,

@@ -1,5 +1,5 @@
-//! The files of the project that a command runs: those that its words name in any spelling, and its tests. They are a
-//! part of the judge: a change of them casts doubt on what the command proves.
+//! Finds the project files that a command runs: files that its words name in any spelling, and its tests. Such files
+//! judge the work: a change to one casts doubt on what the command proves.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -26,11 +26,11 @@ const DEFINED_IN: [(&str, &str); 6] = [
     ("mvn mvnw", "pom.xml"),
     ("gradle gradlew", "build.gradle build.gradle.kts"),
 ];
-/// What follows the program's name in the names of such files.
+/// Endings behind the program's name in such file names.
 const AFTER_PROGRAM: [&str; 6] = ["file", ".config.", ".conf.", "rc", ".ini", ".xml"];
 /// Programs that run the files of a pattern, and do not only read them.
 const INTERPRETERS: &str = "sh bash zsh dash ksh source python python3 node ruby perl php";
-/// Words of a shell that are no programs, and may be none.
+/// Shell keywords and builtins: words that need no program file.
 const OF_SHELL: &str = "! . : [ [[ { break builtin case command continue do done echo elif else esac eval exec exit export false fi for function \
     if local printf pwd read readonly return set shift source test then time trap true type ulimit umask unset until wait while";
 
@@ -53,12 +53,11 @@ impl Commands {
     }
 }
 
-/// Programs and scripts of these commands that are not found, and the commands that pass whatever they run.
-/// Nothing is run.
+/// Programs and scripts that are not found, and commands that pass whatever they run. Runs nothing.
 pub fn doubtful<'a>(commands: impl Iterator<Item = &'a str>, root: &Path) -> [Vec<String>; 2] {
     let [mut missing, mut deaf] = [const { BTreeSet::new() }; 2];
     let path = world::raw_variable("PATH").unwrap_or_default();
-    // Many tasks have the same one.
+    // Many tasks share one command.
     for line in commands.collect::<BTreeSet<_>>() {
         deaf.extend(is_deaf(line).then(|| line.to_owned()));
         // Signs in quotation marks belong to a text.
@@ -80,7 +79,7 @@ pub fn doubtful<'a>(commands: impl Iterator<Item = &'a str>, root: &Path) -> [Ve
     [missing, deaf].map(|names| names.into_iter().collect())
 }
 
-/// One of the folders has this file, or the word has signs that a shell reads.
+/// True if one of the folders has this file, or if only a shell can tell.
 fn is_among(folders: &[PathBuf], word: &str) -> bool {
     let is_plain = |sign: char| sign.is_alphanumeric() || "._+-/".contains(sign);
     let is_there =
@@ -213,7 +212,7 @@ fn protects(pattern: &Pattern, path: &str) -> bool {
     })
 }
 
-/// Protected paths that are no patterns: a look includes them also where git ignores them.
+/// Protected paths without wildcards: a look includes them even if git ignores them.
 pub fn protected_paths(patterns: &[String]) -> impl Iterator<Item = String> {
     let is_one =
         |text: &&String| !text.contains(['*', '?', '[', '!', '\\']) && !text.ends_with('/');

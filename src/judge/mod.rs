@@ -175,12 +175,12 @@ impl TickJudge {
         Self { place, armed, receipts, list: OnceCell::new(), looks: OnceCell::new() }
     }
 
-    /// Sets list and looks, which a run knows without reading them from disk.
+    /// Sets list and looks from memory: a run does not read them from disk.
     pub fn knowing(self, list: Option<Rc<TaskFile>>, looks: Looks) -> Self {
         Self { list: OnceCell::from(list), looks: OnceCell::from(looks), ..self }
     }
 
-    /// Keeps the task list and the contents of the files; no contents where not all files were seen within `limit`.
+    /// Stores the task list and the files' contents; no contents if the look did not see all files within `limit`.
     pub fn arm(&self, list: &[u8], limit: Duration) -> io::Result<Option<Contents>> {
         let number = self.number();
         let (named, deadline) = (self.armed.looked_at(list), Deadline::after(limit));
@@ -201,8 +201,8 @@ impl TickJudge {
         self.armed.at.millis()
     }
 
-    /// Lines for the person who arms the loop, on files that its commands run, and on patterns that protect none; empty
-    /// for nothing. `how` names what protects a file.
+    /// Lines for the person who arms the loop: files that its commands run, and patterns that protect no file; empty
+    /// for none. `how` names what protects a file.
     pub fn armed_lines(&self, files: &Contents, how: &str) -> String {
         let paths: Vec<String> =
             files.paths(u64::MAX).map(|path| self.place.in_project(path)).collect();
@@ -213,7 +213,7 @@ impl TickJudge {
         let unmet = command::unmet(&self.armed.protect, &paths);
         let root = self.place.folder.join(&self.place.above);
         let [missing, deaf] = command::doubtful(self.armed.lines(), &root);
-        // A task may be to write it.
+        // An open task may be to write the missing file.
         let doubtful = doubtful_lines(&[self.named_by_none(missing), deaf]);
         part_of_judge(&run, how)
             + &line_of("protects no file that is looked at", &unmet)
@@ -272,7 +272,7 @@ impl TickJudge {
             Err(_) => return FilesSeen::default(),
         };
         let since_tick = tick.as_ref().map(|tick| self.place.changed(&now, tick));
-        // Without an armed look, and until the first tick, both beginnings are the same.
+        // Before the first tick, and without an armed look, both spans are the same.
         let since_arming = match armed.as_ref().filter(|_| armed != tick) {
             Some(armed) => self.place.changed(&now, armed),
             None => since_tick.clone().unwrap_or_default(),
@@ -336,12 +336,12 @@ impl TickJudge {
         self.receipts.known(self.armed.at)
     }
 
-    /// Each task of a list with the armed one that it was; with itself if the armed list is unknown.
+    /// Pairs the list's tasks with those of the armed list; with themselves if that list is unknown.
     pub fn matched<'a>(&'a self, list: &'a TaskList) -> Matched<'a> {
         Matched::of(self.armed_list().map_or(list, |armed| &armed.list), list)
     }
 
-    /// The id in the receipt of a task. A task that was reworded after a tick goes by its words.
+    /// The id under which receipts know a task. A task that was reworded after its tick goes by its title.
     pub fn id_of<'a>(&self, task: &'a Task, list: &Matched<'a>) -> &'a str {
         let id = list.lasting_id(task);
         let is_reworded = list.then(task).is_some_and(|then| then.title != task.title);
@@ -375,8 +375,7 @@ impl TickJudge {
             .collect()
     }
 
-    /// Tasks ticked by hand in this loop without a receipt; none where every tick counts, or where the armed list is
-    /// unknown.
+    /// Tasks ticked by hand in this loop without a receipt; none if every tick counts, or if the armed list is unknown.
     pub fn not_proved(&self, list: &TaskList) -> Vec<String> {
         if self.armed.least != LeastProof::Files || self.armed_list().is_none() {
             return Vec::new();
@@ -390,7 +389,7 @@ impl TickJudge {
     pub fn facts<'a>(&self, task: &'a Task, list: &Matched<'a>, text: &[u8]) -> TaskFacts {
         let armed = self.armed_list().map_or(text, |armed| &armed.bytes);
         let (then, id) = (list.then(task), self.id_of(task, list));
-        // What was done and is open again may be another task by now.
+        // A task that was done at arming and then reopened may have been rewritten: judge it by its new text.
         let asked = then.filter(|then| !then.done && then.id == id);
         let (asked, bytes) = asked.map_or((task, text), |then| (then, armed));
         let says = String::from_utf8_lossy(bytes.get(asked.block.clone()).unwrap_or_default());
@@ -446,8 +445,7 @@ impl TickJudge {
         rules::judge(&tasks, &facts, &|files| self.named_by_none(files))
     }
 
-    /// Adds the files that another task made, one of these names, and nobody finds any more: their removal can be its
-    /// work.
+    /// Adds named files that another task made and that are gone now: their removal can be this task's work.
     fn add_removed(&self, tasks: &[TaskFacts], facts: &mut FileFacts) {
         let names: Vec<&FileName> = tasks.iter().flat_map(|task| &task.names).collect();
         let is_it = |file: &&ChangedFile| {
@@ -469,9 +467,9 @@ impl TickJudge {
         facts.since_arming = sorted(removed, |one, other| one.path.cmp(&other.path));
     }
 
-    /// Replaces names of tasks by the targets of links, and paths from a folder above by paths of the project. A link
-    /// that changed is not followed: an agent could lead it to another task's work. The result: names of missing files
-    /// whose first folder exists.
+    /// Replaces links in the tasks' names by their targets, and paths from a folder above by project paths. A changed
+    /// link is not followed: the agent could point it at another task's work. Returns names of missing files whose
+    /// first folder exists.
     fn follow_links(&self, tasks: &mut [TaskFacts], changed: &[ChangedFile]) -> Vec<String> {
         let (root, mut missing) = (self.place.folder.join(&self.place.above), Vec::new());
         let Ok(top) = real_path(&root) else { return missing };

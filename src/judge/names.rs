@@ -19,7 +19,7 @@ const AROUND: &[char] =
     &['"', '\'', '*', '<', '>', ':', '[', ']', '{', '}', '|', '(', ')', '`', '?', '!', ','];
 /// Leads to the project: links of a list begin in `specs/NAME`, and web projects call their sources `@/`.
 const LEADS: [&str; 6] = ["../../", "./", "@/", "$PWD/", "${PWD}/", "$(pwd)/"];
-/// Signs of a template or a variable: such a name means a file only where that file is there.
+/// Signs of a template or a variable: such a name means a file only if that file exists.
 fn is_of_template(sign: char) -> bool {
     matches!(sign, '=' | '{' | '}' | '~' | '%' | '^' | '&')
 }

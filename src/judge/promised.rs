@@ -18,13 +18,13 @@ use crate::store::receipts::Receipts;
 use crate::text::counted;
 use crate::world::WallTime;
 
-/// Stands before what speaks against a promise that was believed.
+/// Prefix of the doubts about an accepted promise.
 pub const BY_WORD: &str = "on the agent's word alone: ";
 /// Names that are looked for, lists that are read, and bytes of each.
 const MOST_NAMES: usize = 500;
 const MOST_LISTS: usize = 128;
 const MOST: u64 = 1 << 20;
-/// Stands between a task and its lists where both are kept.
+/// Separates the task from its lists in the stored text.
 const END: &str = "\n\0\n";
 
 /// The judge of a promise armed at `at`.
@@ -39,8 +39,8 @@ pub fn arm(judge: &TickJudge, task: &str, limit: Duration) -> io::Result<()> {
     judge.arm(&with_lists(task, &lists), limit).map(drop)
 }
 
-/// The difference of the files, and words against the promise. `task` counts only where nothing was
-/// kept. `otherwise` decides where the files cannot be compared.
+/// Compares the files, and lists the doubts about the promise. `task` counts only if no task was stored. `otherwise`
+/// decides if the files cannot be compared.
 pub fn against(
     judge: Option<&TickJudge>,
     (folder, task): (&Path, &str),

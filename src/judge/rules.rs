@@ -61,7 +61,7 @@ pub struct TaskFacts {
     pub word: SaidWord,
     /// Changed files that the task's command or a check runs, and that no open task names.
     pub tests: Vec<String>,
-    /// Nobody has armed its Verify command.
+    /// The Verify command was added after arming.
     pub has_new_command: bool,
 }
 
@@ -103,7 +103,7 @@ pub struct JudgedTask {
 }
 
 impl FileFacts {
-    /// Why nothing counts as done while the files are like this.
+    /// The reason why no task counts while the files stay like this.
     pub fn held_up(&self) -> Option<Unproved> {
         if !self.protected.is_empty() {
             return Some(Unproved::of(UnprovedReason::ProtectedChanged, &self.protected));
@@ -175,13 +175,13 @@ struct Group<'a> {
     named: Vec<Vec<Match>>,
     /// Per word of each task: it names a file that differs from arming, whoever owns that file.
     hits: Vec<Vec<bool>>,
-    /// Per task: files that are its work alone, or for a task that names nothing the left over files.
+    /// Per task: files that are its work alone. A task that names nothing gets the leftover files.
     own: Vec<Vec<usize>>,
-    /// Per file: the task that owns it, of all that name it.
+    /// Per file: its owner among the tasks that name it.
     owner: Vec<Option<usize>>,
-    /// The task that shares its files with others that name nothing.
+    /// The first of several tasks that name nothing: it gets the leftover files and shares them.
     shared_by: Option<usize>,
-    /// A file, and a text about the feature, changed since the tick before.
+    /// Since the last tick: a file changed, and a text about the feature changed.
     any_new: [bool; 2],
     /// Changed since the tick before, back to their state at arming.
     put_back: Vec<String>,
@@ -271,7 +271,7 @@ impl<'a> Group<'a> {
         &self.files.since_arming[file].path
     }
 
-    /// The grade; with changed tests, or a command that does not run, no better than a tick.
+    /// The grade. Changed tests, or a command that is newer than the arming, cap it at a tick.
     fn proof(&self, place: usize, task: &TaskFacts) -> Result<(Proof, String), Unproved> {
         let (proof, doubt) = self.proof_by_files(place, task)?;
         if proof > Proof::Tick && !task.tests.is_empty() {
@@ -345,7 +345,7 @@ impl<'a> Group<'a> {
             .or_else(|| among(UnprovedReason::NamedFilesMissing, &self.files.missing))
     }
 
-    /// The change of a file for a task. Where another task owns the file, the change since the tick before counts.
+    /// The change of a file for a task. For another task's file, only the change since the last tick counts.
     fn change(&self, place: usize, file: usize) -> FileChange {
         let ChangedFile { path, change, .. } = &self.files.since_arming[file];
         let is_others = self
@@ -356,7 +356,7 @@ impl<'a> Group<'a> {
         new.unwrap_or(*change)
     }
 
-    /// A change of this file shows the task's work.
+    /// True if the change of this file shows the task's work.
     fn is_strong(&self, place: usize, file: usize) -> bool {
         let path = self.path(file);
         let is_fresh =
@@ -378,7 +378,7 @@ impl<'a> Group<'a> {
         names.filter(is_it).map(|(name, _)| name.path.clone()).collect()
     }
 
-    /// What speaks against a proof by files; empty for nothing.
+    /// The doubt about a proof by files; empty for none.
     fn doubt(&self, place: usize, task: &TaskFacts, unnamed: &[String]) -> String {
         let (named, own) = (&self.named[place], &self.own[place]);
         let best = own.iter().copied().min_by_key(|file| rank(self.change(place, *file)));
@@ -423,7 +423,7 @@ pub fn rank(change: FileChange) -> usize {
     DOUBTS.iter().position(|(other, _)| *other == change).map_or(0, |place| place + 1)
 }
 
-/// The words before the files that have changed no better than that.
+/// The words before files whose best change is this one.
 pub fn words_of(change: FileChange) -> &'static str {
     rank(change).checked_sub(1).map_or("changed before the last tick already:", |at| DOUBTS[at].1)
 }

@@ -1,4 +1,4 @@
-//! Boxes ticked by hand: what every driver does with them at a stop and after an iteration.
+//! Judges boxes ticked by hand, for every driver: at a stop and after an iteration.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -17,12 +17,12 @@ use crate::engine::{Check, CheckResult, TestsRun, is_deaf, tests_run};
 use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, VerifyRun};
 use crate::world::WallTime;
 
-/// The question about the boxes of a list.
+/// What changed in the boxes since the last judgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TickClaim<'a> {
     /// Tasks that were open at the last judgement, and are ticked now.
     pub new: &'a [String],
-    /// Tasks that were not there, and are ticked now.
+    /// New tasks that are ticked now.
     pub added: &'a [String],
     /// The time of the last judgement.
     pub since: WallTime,
@@ -32,19 +32,19 @@ pub struct TickClaim<'a> {
     pub said: &'a str,
 }
 
-/// The boxes ticked by hand.
+/// The judgement on boxes ticked by hand.
 #[derive(Clone, Debug, Default)]
 pub struct Ticks {
     /// Hash of the list, if the driver sets it.
     pub list: u64,
-    /// These count as open.
+    /// Ticked tasks that count as open.
     pub unproved: Vec<UnprovedTask>,
-    /// These count and have no receipt of this tick yet.
+    /// Ticks that count and have no receipt yet.
     pub proved: Vec<Tick>,
-    /// These have a receipt that says more than their work, or that only a run of their command can confirm.
+    /// Earlier ticks with less work than their receipts say, or with a command that must run again.
     earlier: Vec<Tick>,
     facts: Vec<TaskFacts>,
-    /// Default where nobody looked.
+    /// Default if no look was made.
     pub seen: FilesSeen,
 }
 
@@ -67,7 +67,7 @@ pub struct Tick {
     verify: Option<VerifyRun>,
 }
 
-/// A ticked task of whose work less is left than its last receipt says.
+/// A ticked task with less work left than its receipt says.
 type WorkLeft<'a> = (&'a Task, Result<Tick, Unproved>);
 
 impl TickJudge {
@@ -80,7 +80,8 @@ impl TickJudge {
         self.left(list, seen, &newest).into_iter().filter_map(fallen).collect()
     }
 
-    /// Ticked tasks of whose work less is left than their last receipts say, or only a run of their command can tell.
+    /// Ticked tasks with less work left than their receipts say, and ticks that only a new run of their command can
+    /// confirm.
     fn left<'a>(
         &'a self,
         list: &Matched<'a>,
@@ -126,7 +127,8 @@ impl TickJudge {
         ticked.iter().copied().chain(absent).filter_map(its).collect()
     }
 
-    /// The doubt that is left, empty where only a run of the command can tell; `None` for as much as the receipt says.
+    /// The doubt about the work that is left, or the reason why none counts. An empty doubt: only a run of the command
+    /// can tell. `None`: the work is as the receipt says.
     fn left_of(&self, last: &KnownReceipt, seen: &FilesSeen) -> Option<Result<String, Unproved>> {
         let now = seen.now.as_ref()?;
         let waits = Some(Ok(String::new())).filter(|_| waits_for_command(last));
@@ -198,7 +200,7 @@ impl Ticks {
         ticks.seen = judge.look(limit);
         let held_up = ticks.seen.facts.held_up();
         if ticks.seen.now.is_none() && held_up.is_none() && !all_done {
-            // Nobody could look. The end asks again, and then the word counts.
+            // No look was possible. The end of the loop asks again, and then the agent's word counts.
             return ticks;
         }
         let left = judge.left(list, &ticks.seen, &newest);
@@ -209,7 +211,7 @@ impl Ticks {
             |task: &Task| list.then(task).is_some_and(|then| then.title == task.title);
         let (mut hand, mut again): (Vec<(&Task, &str)>, _) = (Vec::new(), Vec::new());
         for (task, id) in &ticked {
-            // Only its command was to prove the task: its work may be there by now.
+            // By its receipt, only the command could prove this task. By now, files may prove it.
             let is_open = |receipt: &KnownReceipt| {
                 let has_nothing = receipt.proof == Some(Proof::Tick) && receipt.own.is_empty();
                 all_done
@@ -238,7 +240,7 @@ impl Ticks {
         let judged = judge.judge(&ticks.facts, &ticks.seen);
         for (place, (judged, (task, id))) in judged.into_iter().zip(&hand).enumerate() {
             let word = ticks.facts[place].word.clone();
-            // What is left of work that is gone is no new work, and other words excuse nothing.
+            // The remains of vanished work are no new work, and no other word excuses the loss.
             let no_more = |why: &&Unproved| {
                 judged.id != *id || judged.files.iter().all(|file| why.files.contains(file))
             };
@@ -359,7 +361,7 @@ impl Ticks {
             }
         }
         let is_failed = results.iter().any(|result| !result.passed);
-        // The work may be better before the end.
+        // The loop goes on, and the work may be restored before its end.
         self.earlier.retain(|tick| tick.command.is_some() || !is_failed);
         let has_run = |tick: &mut Tick| {
             let command = tick.command.as_ref()?;
@@ -396,7 +398,7 @@ impl Ticks {
         self.unproved.iter().map(|task| task.id.clone()).collect()
     }
 
-    /// Ticks that need a receipt: new ones, those whose command has passed since, and those with less work.
+    /// Ticks that need a new receipt: new ticks, ticks whose command has passed since, and ticks with less work.
     pub fn to_keep(&self) -> impl Iterator<Item = &Tick> {
         let is_new = |tick: &&Tick| tick.verify.is_some() || tick.command.is_none();
         self.proved.iter().chain(self.earlier.iter().filter(is_new))
@@ -446,7 +448,7 @@ fn waits_for_command(receipt: &KnownReceipt) -> bool {
     receipt.by_hand && !receipt.ran_verify
 }
 
-/// What a passed run of a Verify command shows.
+/// The evidence of a passed run of a Verify command.
 pub fn shown(run: &str, tail: &str) -> VerifyShown {
     match tests_run(run, tail.as_bytes()) {
         TestsRun::Uncounted | TestsRun::Unknown if is_deaf(run) => VerifyShown::Nothing,

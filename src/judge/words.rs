@@ -1,4 +1,4 @@
-//! Words about a tick that counts as open: its files byte by byte, and what answers the refusal.
+//! Texts about ticks that count as open: what a task lacks, and how the agent can answer.
 
 use crate::engine::order::few;
 use crate::engine::proof::{Unproved, UnprovedReason, UnprovedTask};
@@ -73,7 +73,7 @@ pub fn answer(id: &str, unproved: &Unproved, by_command: bool) -> String {
     }
 }
 
-/// What an agent of a session reads of ticked tasks that count as open: what each lacks, and what to do next.
+/// The text for a session's agent about ticked tasks that count as open: what each lacks, and the next step.
 pub fn not_proved(tasks: &[UnprovedTask]) -> String {
     if let Some(task) = tasks.iter().find(|task| task.why.holds_up_all()) {
         let answer = answer(&task.id, &task.why, true);

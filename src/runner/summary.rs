@@ -80,7 +80,7 @@ impl RunSummary {
         let last = iterations.last();
         let failed = last.into_iter().flat_map(|entry| &entry.checks).filter(|check| !check.passed);
         let mut kept: Vec<String> = iterations.iter().map(|entry| entry.kept_as.clone()).collect();
-        // Work that one iteration left is the next one's, too, as long as it stays the same.
+        // Unchanged work keeps its ref in the next iteration: list the ref once.
         kept.dedup();
         kept.retain(|name| git.is_some_and(|git| !name.is_empty() && git.has_kept(name)));
         let mut files: BTreeMap<PathBuf, FileLines> =

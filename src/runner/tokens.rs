@@ -217,7 +217,7 @@ mod tests {
         AgentReport { session: Some(session.to_owned()), ..AgentReport::default() }
     }
 
-    /// A program that keeps its sessions somewhere, and has written this down about each of them.
+    /// A fake harness with recorded sessions, each with these tokens.
     struct Kept {
         folders: Vec<PathBuf>,
         tokens: Option<TokenUsage>,

@@ -1,9 +1,8 @@
-//! Adopting: the loop of a session that is gone continues in another session, with its contract, its ledger and its
-//! notes.
+//! Adopts a loop whose session is gone: another session continues it with the same contract, ledger and notes.
 //!
-//! The new record is written first and counts for nothing. One write then moves the loop: the new session is named in the old
-//! record of a task's loop, or in the pin of a feature's loop. A process that dies before this write leaves the loop where it
-//! was; one that dies after it has moved the loop. Never do two sessions have the loop, and never none.
+//! The new record is written first and has no effect yet. One write then moves the loop: the old record of a ralph
+//! loop, or the pin of a feature's loop, names the new session. At every moment, also after a crash, exactly one
+//! session owns the loop.
 
 use std::fmt::Write;
 use std::io;
@@ -40,9 +39,9 @@ pub struct Adopter<'a> {
     pub transcript: Option<&'a Path>,
     /// The loop's session, or the beginning of its id; `None` for the only loop left behind.
     pub from: Option<&'a str>,
-    /// Also from a session that may still be there.
+    /// Takes the loop even if its session may still be alive.
     pub force: bool,
-    /// A live loop of the adopting session ends with this; otherwise it stays, and no loop is adopted.
+    /// Ends a live loop of the adopting session. Without this flag, such a loop refuses the adoption.
     pub replace: bool,
 }
 
@@ -66,7 +65,7 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     let gone = || Refusal::NoLoop(format!("session {from} has no loop any more"));
     let record = old.record()?;
     let record = record.filter(|record| record.ledger.is_live()).ok_or_else(gone)?;
-    // A pin that cannot be read says nothing about whose the loop is.
+    // An unreadable pin cannot name the loop's owner: the error refuses the adoption.
     let is_feature = record.kind != LoopKind::Task;
     let pin = if is_feature { loops.pin(&record.about)? } else { None };
     if pin.as_ref().is_some_and(|pin| !pin.is_live_in(&record.session)) {
@@ -167,7 +166,7 @@ pub fn list(records: &[Record]) -> String {
     records.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Writes the files of the new session; they count once the loop has left the old one.
+/// Writes the files of the new session. They take effect when the loop leaves the old session.
 fn prepare(
     old: &SessionFolder,
     new: &SessionFolder,
@@ -199,7 +198,7 @@ fn prepare(
     Ok(arriving)
 }
 
-/// The record of the session that has lost the loop to this one.
+/// The old session's record, ended because session `to` took the loop over.
 fn left_for(to: &str, mut left: Record) -> Record {
     let words = format!("session {to} took it over");
     left.end(ended_by(&Demand::Stopped), &words, EndNotice::AtNextStop);
@@ -207,7 +206,7 @@ fn left_for(to: &str, mut left: Record) -> Record {
     left
 }
 
-/// Notes the move on both sides; the loop has moved without these notes, too.
+/// Notes the move in both sessions. An error here does not undo the move.
 fn tidy(
     old: &SessionFolder,
     new: &SessionFolder,

@@ -42,7 +42,7 @@ fn summary(project: &Project, feature: &Feature) -> Option<String> {
     snapshot.open_again(&refused.collect::<Vec<_>>());
     let place = snapshot.place();
     let done = if place.named { place.words() } else { place.done.to_string() };
-    // Counted from 1 in the state file, which alone knows where no loop of this program ran.
+    // Without a pin and a record, only the state file counts iterations, from 1.
     let iterations = match (&pin, record) {
         (None, None) => snapshot.state.global_iteration(),
         (_, record) => record.map_or(0, |record| record.ledger.iterations),
@@ -67,7 +67,7 @@ fn summary(project: &Project, feature: &Feature) -> Option<String> {
     Some(text)
 }
 
-/// Ends a session's ralph loop. The result: the text for the person, or `None` without a live loop.
+/// Ends a session's ralph loop. Returns the person's text; `None` without a live loop.
 pub fn cancel_task(
     loops: &Loops,
     session: &str,
@@ -117,7 +117,7 @@ pub fn cancel_feature(
         let _ = write!(cleanup, " The end is not in the journal: {error}");
     }
     let summary = before.unwrap_or_else(|| format!("Feature: {}", feature.name));
-    // Read again: whoever had it may have ended it in the meantime.
+    // Read again: the loop's session may have ended it in the meantime.
     let end = loops.pin(&feature.name).ok().flatten().and_then(|pin| pin.ended);
     let headline = match end.filter(|_| ended.is_none()) {
         None => "Loop cancelled.".to_owned(),

@@ -1,4 +1,4 @@
-//! A feature in execution that no session drives, or another one: this session takes it, or may stop.
+//! A stop of a session that does not drive the current feature: the session takes the feature's loop, or may stop.
 
 use std::io;
 
@@ -23,8 +23,8 @@ pub enum Unowned {
     HasLoop(Option<Box<FeatureSnapshot>>),
 }
 
-/// A feature in execution that this session does not drive: another session's, finished, or to be taken. `earlier` is the last loop
-/// of this session.
+/// Decides about a feature that this session does not drive: another session owns the loop, the loop is over, or this
+/// session takes it. `earlier` is this session's last loop.
 pub fn unowned(context: &StopContext<'_>, earlier: Option<&Record>) -> io::Result<Unowned> {
     let StopContext { project, loops, event, deadline, .. } = context;
     let feature = match project.current_feature() {
@@ -58,7 +58,7 @@ pub fn unowned(context: &StopContext<'_>, earlier: Option<&Record>) -> io::Resul
     if let Some(answer) = beside(pin.as_ref()) {
         return Ok(answer);
     }
-    // Whether anything would be said at all is known without writing a byte.
+    // Judges a trial record first: a verdict to wait writes nothing.
     let mut trial = fresh_record(context, &feature, pin.as_ref(), earlier);
     let standing = pinned::standing_by(&project.root, &trial, Ok(pin));
     let snapshot = snapshot.under(&standing, None, *deadline);
@@ -77,9 +77,9 @@ pub fn unowned(context: &StopContext<'_>, earlier: Option<&Record>) -> io::Resul
     Ok(Unowned::HasLoop(Some(Box::new(snapshot))))
 }
 
-/// Silence with a line for the log where a loop has ended or is another session's.
+/// Lets this session stop if the loop has ended or another session owns it; `None` otherwise.
 ///
-/// `earlier` is this session's last loop: where the pin is of the same arming, it has ended with it.
+/// `earlier` is this session's last loop. Its record may have an end that the pin of the same arming lacks.
 fn allowed(pin: &Pin, earlier: Option<&Record>, session: &str) -> Option<HookAnswer> {
     let is_own = pin.session == session;
     let ended = earlier
@@ -101,7 +101,8 @@ fn allowed(pin: &Pin, earlier: Option<&Record>, session: &str) -> Option<HookAns
     Some(HookAnswer::silent().log(&line))
 }
 
-/// Whether the loop ended before its session had a record of it, and the person has to hear of that. Whoever cancels knows of it.
+/// True if this session's loop ended before the session had a record, and the person has not heard of it. A person who
+/// cancels knows.
 fn is_untold(pin: &Pin, earlier: Option<&Record>, session: &str) -> bool {
     let is_end = |end: &PinnedEnd| end.reason != TerminalReason::Cancelled;
     pin.session == session
@@ -109,8 +110,8 @@ fn is_untold(pin: &Pin, earlier: Option<&Record>, session: &str) -> bool {
         && earlier.is_none_or(|record| record.armed_at < pin.armed_at)
 }
 
-/// Notes that a session stopped beside the loop of another one, for a person who wonders why; or that its own loop has ended,
-/// where a full disk had no room for that. No stop waits for a note, or fails without it.
+/// Notes why this stop was allowed, for a person who wonders. If the session's own loop has ended and a full disk kept
+/// that out of the pin, ends the pin. Best effort: an error does not fail the stop.
 fn note_allowed(loops: &Loops, pin: &Pin, earlier: Option<&Record>, session: &str) {
     let ended = earlier.filter(|record| !record.ledger.is_live());
     let _noted = match ended.filter(|_| pin.session == session) {
@@ -120,8 +121,8 @@ fn note_allowed(loops: &Loops, pin: &Pin, earlier: Option<&Record>, session: &st
     };
 }
 
-/// Binds the feature to this session, unless another stop of the same session has just done it; the answer where that one has
-/// ended the loop as well. The loop is this session's once its pin says so.
+/// Takes the feature for this session. Two stops of one session may race: the loser takes nothing, and returns an
+/// answer if the loop is over or another session's. The loop is this session's once its pin says so.
 fn take(context: &StopContext<'_>, feature: &Feature) -> io::Result<Option<HookAnswer>> {
     let StopContext { loops, event, .. } = *context;
     let pin = loops.found(&feature.name)?.or_else(|| loops.noted(&feature.name));
@@ -165,8 +166,7 @@ fn fresh_record(
         Pin { armed_at: world::now(), commits_from, commits_line, ..Pin::default() }
     });
     let (about, list) = (feature.name.clone(), format!("{}/{TASKS}", feature.relative));
-    // A session without an armed loop has said all of its transcript for this loop, unless it had a
-    // loop before: then only what it says now is new.
+    // The whole transcript belongs to this loop, unless the session had a loop before. Then only new lines do.
     let said_before = earlier.and_then(|_| event.transcript_path());
     let mut record = Record::new(&Pin { about, list, ..pin }, &event.session, &by, said_before);
     if let Some(earlier) = earlier {

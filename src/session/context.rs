@@ -14,7 +14,7 @@ use crate::world::Deadline;
 pub struct StopContext<'a> {
     pub project: &'a Project,
     pub settings: &'a Settings,
-    /// What is wrong with the settings; `None` for nothing.
+    /// The error in the settings, if any.
     pub broken: Option<&'a SettingsError>,
     pub loops: &'a Loops,
     pub event: &'a HookEvent,

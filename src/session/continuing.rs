@@ -6,8 +6,8 @@ use crate::engine::Verdict;
 use crate::hosts::{AnswerForm, ContinueForm};
 use crate::settings::ContinueWith;
 
-/// The form for this verdict: more context only for a client that is known to continue a turn then, or where a person
-/// says so.
+/// The form of the answer for this verdict. More context is used only if the client is known to continue a turn then,
+/// or if a person says so.
 pub fn form(context: &StopContext<'_>, verdict: &Verdict) -> ContinueForm {
     let event = context.event;
     if event.form == AnswerForm::Contract || !matches!(verdict, Verdict::Continue(_)) {

@@ -28,7 +28,7 @@ pub fn as_counted(
     snapshot
 }
 
-/// What was asked of the loop; without a loop, what the settings ask of the next one.
+/// The request for the loop; without a loop, the settings' request for the next one.
 pub fn asked(root: &Path, standing: &PinState, record: Option<&Record>) -> Asked {
     if standing.pin().is_some() || record.is_some() {
         return standing.asked(record).cloned().unwrap_or_default();
@@ -38,8 +38,7 @@ pub fn asked(root: &Path, standing: &PinState, record: Option<&Record>) -> Asked
     Asked { optional, ..Asked::default() }
 }
 
-/// Open tasks of the loop that have left its list: those of the armed list that were asked for, and those that a stop has
-/// seen leave (`gone`).
+/// Open tasks that left the list. With asked tasks, only those, and the ones that a stop has seen leave (`gone`).
 pub fn missing(
     judge: &TickJudge,
     list: &TaskList,
@@ -48,7 +47,7 @@ pub fn missing(
 ) -> Vec<String> {
     let tasks = asked.map(|asked| &*asked.tasks).unwrap_or_default();
     let mut missing = judge.missing(list, gone.to_vec());
-    // The armed list has more tasks than a part of the list.
+    // The armed list is the whole list, so it is cut to the asked tasks.
     missing.retain(|id| tasks.is_empty() || tasks.contains(id) || gone.contains(id));
     missing
 }

@@ -42,8 +42,8 @@ impl EndedLoop {
 
 /// Ends the pin of a feature and the record of the session that drives it, in that order.
 ///
-/// `session` is whose loop it is when no session has it yet. `None` when the loop had ended before. On an error the loop is as
-/// it was.
+/// `session` becomes the owner if the loop has none. `None`: the loop had ended before. An error leaves the loop as it
+/// was.
 pub fn end_feature(
     project: &Project,
     feature: &Feature,
@@ -55,7 +55,7 @@ pub fn end_feature(
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     let _lock = loops.lock()?;
     let mut undo = Undo::default();
-    // A loop ends whatever is there: also a link, or what others could have written.
+    // An end needs no valid pin: a link, or a file that others could write, is moved aside.
     let errors = [io::ErrorKind::InvalidData, io::ErrorKind::InvalidInput];
     let pin = loops.pin_or_aside(&feature.name, &errors, &mut undo)?;
     let mut pin = pin.or_else(|| loops.recorded(&feature.name)).unwrap_or_default();
@@ -75,7 +75,7 @@ pub fn end_feature(
     let pin = pin.closed(reason.clone(), &words);
     loops.save_pin(&pin)?;
     undo.keep();
-    // From here on it has ended: the next stop of the session reads that in the pin.
+    // The loop has ended: the session's next stop reads that in the pin.
     let owner = if is_session_id(&pin.session) { &pin.session } else { TERMINAL };
     let mut record = Record::new(&pin, owner, &ArmedBy::Claim, None);
     record.end(reason, &words, telling);
@@ -83,8 +83,8 @@ pub fn end_feature(
     Ok(Some(EndedLoop { record, noted, loops, standing }))
 }
 
-/// Writes the end of a feature's loop into the record of the session that drives it. `record` is the one of a session that has
-/// never stopped, and becomes the session's own.
+/// Writes the end into the record of the session that drives the feature. A session that has never stopped has no
+/// record: `record` becomes its record.
 fn end_record(loops: &Loops, record: &mut Record) -> Noted {
     if record.session == TERMINAL {
         return loops.note(TERMINAL, &record.end_entry());

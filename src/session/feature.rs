@@ -82,8 +82,8 @@ pub fn left_alone(
     FeatureSnapshot::read_by(&snapshot.feature, context.deadline).unwrap_or(snapshot)
 }
 
-/// The feature under the limits of its loop; the answer where files that are gone have ended the loop, or where it is another
-/// session's. `snapshot` are the files as they were read before the lock.
+/// `Ok`: the feature under the limits of its loop. `Err`: the answer if this stop judges nothing, because the files are
+/// gone or the feature is not in execution here. `snapshot` was read before the lock.
 pub fn enter(
     session: &mut StopSession<'_>,
     snapshot: Option<FeatureSnapshot>,
@@ -138,8 +138,8 @@ pub fn late_end_texts(
 }
 
 impl FeatureStop {
-    /// The contract, and the observation of this stop. The record moves on in transcript and commits. Unproved ticks
-    /// are open from here on.
+    /// Observes this stop and returns its contract, too. The record advances in transcript and commits. Unproved ticks
+    /// count as open from here on.
     pub fn observe(
         &mut self,
         session: &mut StopSession<'_>,
@@ -190,8 +190,8 @@ impl FeatureStop {
         Ok((contract, seen))
     }
 
-    /// Judges boxes ticked by hand since the last stop, or all boxes if all is done. A judgement from before the checks
-    /// stands, because checks may write files. The result: the judge, if it was asked.
+    /// Judges boxes ticked by hand since the last stop, or all boxes if every task is done. A judgement from before the
+    /// checks stands, because checks may write files. Returns the judge if it was asked.
     fn judge_ticks(
         &mut self,
         session: &StopSession<'_>,
@@ -233,7 +233,7 @@ impl FeatureStop {
         judge_of(session.context.project, &self.snapshot.feature, Some(pin)).ok()
     }
 
-    /// The files' contents at the loop's last tick, or at arming; `None` if nobody has looked.
+    /// The files' contents at the loop's last tick, or at arming; `None` if no look succeeded.
     pub fn kept_contents(&self, project: &Project, armed_at: WallTime) -> Option<Contents> {
         let receipts = receipts_of(project, &self.snapshot.feature).ok()?;
         let kept = [Receipts::contents, Receipts::armed_contents].into_iter();
@@ -439,8 +439,7 @@ impl FeatureStop {
 }
 
 impl StopSession<'_> {
-    /// The feature's files without a state file that no cancel of ours removed: older prompts have the agent remove it
-    /// when all is done.
+    /// Reads the feature without its state file: older prompts tell the agent to remove that file at the end.
     fn snapshot_without_state(&self) -> Option<FeatureSnapshot> {
         let feature = self.context.project.feature_at(&self.record.folder).ok()?;
         let (record, deadline) = (Some(&self.record), self.context.deadline);
@@ -472,7 +471,7 @@ impl StopSession<'_> {
     }
 }
 
-/// The reader whose review at this stop found the task good.
+/// The reviewer that passed the task at this stop.
 fn reviewer_of(task: &str, seen: &Observation) -> Option<String> {
     let is_read = seen.finished.as_ref().is_none_or(|part| part.tasks.iter().any(|id| id == task));
     let proof = seen.checks.iter().flatten().find(|check| check.is_proof_by_review() && is_read)?;

@@ -79,7 +79,7 @@ pub fn of(loops: &Loops, record: &Record) -> SessionLife {
     if has_left && quiet >= QUIET { SessionLife::Gone } else { SessionLife::Unknown }
 }
 
-/// The refusal for whoever takes a loop over unforced; `None` if it was left behind.
+/// Refuses a takeover without `--force` while the session may be alive; `None` if the loop was left behind.
 pub fn kept_from_others(loops: &Loops, record: &Record) -> Option<Refusal> {
     if of(loops, record).leaves_behind(record) {
         return None;
@@ -112,8 +112,7 @@ impl SessionLife {
     }
 }
 
-/// The id of a listed process means the same here. An older client does not say so: then the list alone does not tell
-/// that a process is gone.
+/// True if the program's process id may be from this id space. An older client does not name its space.
 fn is_here(program: &HostProgram, space: &str) -> bool {
     program.space.is_empty() || program.space == space
 }

@@ -60,7 +60,7 @@ pub fn with_notices(answer: HookAnswer, notices: &[Notice]) -> HookAnswer {
     })
 }
 
-/// The notices that the person has not had yet; the record marks them as given.
+/// The new notices. Marks them as given in the record.
 pub fn notices(
     context: &StopContext<'_>,
     record: &mut Record,

@@ -12,7 +12,7 @@ use crate::session::pinned;
 use crate::store::loops::{Asked, Loops, PATIENCE};
 use crate::store::pins::{Pin, PinKey, Pins};
 
-/// What was asked of the feature's live loop besides the feature.
+/// The request for the feature's live loop, beyond the feature itself.
 pub fn asked(project: &Project, feature: &Feature) -> Option<Asked> {
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     let record = Loops::of(&project.root).of_feature(&feature.name);
@@ -58,7 +58,7 @@ pub fn join(project: &Project, feature: &Feature, id: &str, after: &str) -> Resu
     Ok(())
 }
 
-/// The refusal if the arming cannot be changed from here, as in a sandbox: the loop's tasks are named outside of the
+/// Refuses to add a task if the pin cannot be written, as in a sandbox. The pin names the loop's tasks, outside the
 /// project.
 fn cannot_join(after: &str, path: &Path, error: &io::Error) -> Refusal {
     let after = printable(after);

@@ -8,9 +8,9 @@ use crate::store::closing::{Noted, save_and_note};
 use crate::store::loops::{Loops, Pause, Record, SessionFolder};
 use crate::store::names::{JournalEvent, LoopKind, PausedBy};
 
-/// Pauses a session's loop. The result: its record, or `None` without a live loop.
+/// Pauses a session's loop and returns its record; `None` without a live loop.
 ///
-/// A requested pause stays as it is; a pause after a failure becomes a requested one.
+/// A requested pause stays as it is. A pause after a failure becomes a requested one.
 pub fn pause(loops: &Loops, session: &str, pause: Pause) -> io::Result<Option<(Record, Noted)>> {
     let folder = loops.session(session)?;
     let Some(mut record) = folder.record()?.filter(|record| record.ledger.is_live()) else {
@@ -32,7 +32,7 @@ pub fn pause(loops: &Loops, session: &str, pause: Pause) -> io::Result<Option<(R
     Ok(Some((record, noted)))
 }
 
-/// Ends the pause of a session's loop. The result: its record, or `None` without a pause.
+/// Ends the pause of a session's loop and returns the record; `None` without a pause.
 ///
 /// `by` is the place of the request, as in [`Pause`].
 pub fn resume(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(Record, Noted)>> {
@@ -46,7 +46,7 @@ pub fn resume(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(
     Ok(Some((record, noted)))
 }
 
-/// At a stop, ends a pause that a failure began: an agent that wants to end its turn has had a new one.
+/// Ends a pause after a failure: this stop shows that the agent has had a new turn.
 pub fn resume_after_failure(folder: &SessionFolder, record: &mut Record) -> io::Result<()> {
     if record.pause().is_some_and(Pause::ends_by_itself) {
         // A broken journal is reported with the verdict of this stop, which comes next.

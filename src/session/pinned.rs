@@ -34,13 +34,13 @@ pub fn standing(root: &Path, record: &Record) -> PinState {
     standing_by(root, record, pin)
 }
 
-/// The same where the pin has been read.
+/// Like [`standing`], with a pin that the caller has read.
 pub fn standing_by(root: &Path, record: &Record, pin: io::Result<Option<Pin>>) -> PinState {
     let by_person = record.armed_by.is_person() || record.armed_by == ArmedBy::Lost;
     let is_over = matches!(&pin, Ok(Some(pin)) if pin.ended.is_some());
     match PinState::found(Pins::of(root).and(pin)) {
         PinState::Nobody if by_person && !is_over => PinState::Lost(not_found(root, record)),
-        // Where there is no such place, nothing can be read there later either.
+        // Without a place outside the project, no later read can succeed either.
         PinState::Unknown(why) if by_person && Pins::of(root).is_err() => PinState::Lost(why),
         standing => standing,
     }
@@ -62,7 +62,7 @@ pub fn standing_of_feature(root: &Path, feature: &str) -> PinState {
     PinState::found(Pins::of(root).and_then(|_| Loops::of(root).pin(feature)))
 }
 
-/// The arming of a feature's loop in a session, otherwise that by the runner that works on the feature now.
+/// The arming by a session, else by the runner that works on the feature now.
 pub fn arming_of(project: &Project, feature: &Feature) -> PinState {
     let in_session = standing_of_feature(&project.root, &feature.name);
     if in_session.pin().is_some() {
@@ -78,8 +78,8 @@ pub fn arming_of(project: &Project, feature: &Feature) -> PinState {
     }
 }
 
-/// Git tracks the settings to be armed, and the person trusts them. Tracked checks came with the repository: without
-/// trust they are refused.
+/// True if git tracks the settings and the person trusts them. Tracked settings without trust are refused: their
+/// commands came with the repository.
 pub fn trusted(root: &Path, settings: &Settings) -> Result<bool, Refusal> {
     let commands = settings.commands();
     if commands.is_empty() || !come_with_the_repository(root) {
@@ -100,8 +100,8 @@ pub fn trusted(root: &Path, settings: &Settings) -> Result<bool, Refusal> {
     ))
 }
 
-/// Fails if an end depends on an arming that cannot be read now: the loop would end without its checks, or too early.
-/// If the arming is lost for good, the default limits end the loop, and its list alone never completes it.
+/// Fails if this end depends on an arming that cannot be read now: the loop would end without its checks, or too early.
+/// A loop whose pin is lost ends by its limits, never by its list alone.
 pub fn may_end(root: &Path, record: &Record, standing: &PinState, end: &Verdict) -> io::Result<()> {
     let Verdict::End(reason) = end else { return Ok(()) };
     let completes = matches!(reason, TerminalReason::Completed);
@@ -111,7 +111,7 @@ pub fn may_end(root: &Path, record: &Record, standing: &PinState, end: &Verdict)
         PinState::Lost(_) if completes => {
             Err(io::Error::other(lost_words(record, standing).unwrap_or_default()))
         }
-        // Without a place outside of the project, nothing was kept there.
+        // Without a place outside the project, no arming was stored.
         PinState::Unknown(why) if (completes || limits) && Pins::of(root).is_ok() => {
             Err(io::Error::other(why.clone()))
         }
@@ -128,14 +128,13 @@ pub fn end_promise(root: &Path, record: &Record) {
 
 /// The judge of a ralph loop's promise. An error if nothing can be kept outside of the project.
 pub fn promise_judge(root: &Path, record: &Record) -> io::Result<TickJudge> {
-    // An adopted loop goes by what the first session kept.
+    // The contents at arming are under the first session's name.
     let first = record.adopted.as_ref().map_or(&record.session, |adopted| &adopted.from);
     let receipts = Receipts::named(root, &["session-", first].concat())?;
     Ok(promised::promise_judge(root, receipts, record.armed_at))
 }
 
-/// Fails where a person armed the loop of this record, and nobody can get to what was
-/// armed from here: the loop would not be over.
+/// Fails if a person armed this loop and the place of the pin cannot be reached from here: the end would not count.
 pub fn reachable(root: &Path, record: &Record) -> io::Result<()> {
     match standing(root, record) {
         PinState::Lost(why) | PinState::Unknown(why) if Pins::of(root).is_err() => {
@@ -145,13 +144,13 @@ pub fn reachable(root: &Path, record: &Record) -> io::Result<()> {
     }
 }
 
-/// Strips a ralph loop of what no person armed: no commands, the default limits, and a promise to ask for.
+/// Reduces a ralph loop that no person armed: no commands, at most the default limits, and a promise to make.
 pub fn without_commands(record: &mut Record, promise: &str) {
     let Some(assignment) = record.assignment.as_deref_mut() else { return };
     let most = LoopLimits::default().max_iterations;
     let contract = &mut assignment.contract;
     contract.checks = Vec::new();
-    // Without checks, nothing else would be asked for.
+    // With the checks gone, only a promise can complete the loop.
     contract.token.get_or_insert_with(|| promise.to_owned());
     let limit = contract.guardrails.max_iterations.unwrap_or(most).min(most);
     contract.guardrails.max_iterations = Some(limit);
@@ -175,7 +174,7 @@ pub fn keep_commands(
         Err(error) => error.to_string(),
     };
     let has_commands = !commands.is_empty() || !pin.notify.is_empty();
-    // The person's earlier arming would hold in place of this one.
+    // An earlier pin of the person would hold in place of this arming.
     let is_free = |whose| pins.map_or(true, |pins| matches!(pins.read(whose), Ok(None)));
     let is_free = whose.is_none_or(is_free);
     if is_free && pin.checks.is_empty() && !has_commands && pin.asked.is_none() {
@@ -261,14 +260,14 @@ pub fn shown_of(pin: &Pin, commands: &VerifyCommands, typed: usize) -> String {
     text
 }
 
-/// Lines about the command for notices, and where it is from; empty for none.
+/// Lines about the notice command and its source; empty for none.
 pub fn shown_notice(command: &str, from: &str) -> String {
     let when = format!("run when the loop ends or needs you (within {} s)", NOTICE_LIMIT.as_secs());
     let text = format!("Notice, from {from}, {when}:\n  {}\n", indented(command));
     if command.is_empty() { String::new() } else { text }
 }
 
-/// What was armed, in a few words: `2 checks, Verify commands of 3 tasks`; `named` follows the checks.
+/// A summary of the arming: `2 checks, Verify commands of 3 tasks`; `named` follows the checks.
 pub fn in_short(checks: usize, named: &str, verify: usize) -> String {
     let checks = match checks {
         0 => "no checks".to_owned(),
@@ -380,7 +379,7 @@ fn lost_words(record: &Record, standing: &PinState) -> Option<String> {
     ))
 }
 
-/// What a person does about a missing pin; `None` otherwise.
+/// The person's next step about a lost pin; `None` for any other state.
 pub fn next_where_lost(record: &Record, standing: &PinState) -> Option<String> {
     let (again, cancel) = commands_for(record);
     let is_lost = matches!(standing, PinState::Lost(_));

@@ -1,4 +1,5 @@
-//! The judge of a feature's ticks: a person's arming, and what was kept at that time out of the agent's reach.
+//! Builds the judge of a feature's ticks from the person's pin and the contents stored at arming, out of the agent's
+//! reach.
 
 use std::cell::LazyCell;
 use std::io;

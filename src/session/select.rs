@@ -11,7 +11,7 @@ use crate::store::pins::Pin;
 const ONLY_ARMED: &str =
     "; one that is only armed begins when a session stops, and `spool stop` ends it before that";
 
-/// The live loops of a project, by session. A feature's loop lives where its pin says so.
+/// The live loops of a project, by session. A feature's loop lives only where its pin says so.
 pub fn live(loops: &Loops) -> Vec<Record> {
     let lives = |record: &Record| record.ledger.is_live() && drives(loops, record);
     loops.records().filter(lives).collect()
@@ -21,7 +21,7 @@ pub fn live_ralph(loops: &Loops) -> Vec<Record> {
     loops.records().filter(Record::is_live_ralph).collect()
 }
 
-/// Whether the loop is this record's: that of a feature is where its pin says, as long as that can be read.
+/// True if this session still owns the loop. A feature's pin decides; a missing or unreadable pin counts as yes.
 pub fn drives(loops: &Loops, record: &Record) -> bool {
     let is_its = |pin: Pin| pin.is_live_in(&record.session);
     record.kind == LoopKind::Task || loops.pin(&record.about).ok().flatten().is_none_or(is_its)
@@ -51,8 +51,8 @@ pub fn to_block(loops: &Loops, own: Option<&str>) -> Result<Record, Refusal> {
     select(live, "ralph loop", "live", None)
 }
 
-/// The ralph loop to cancel where none is named: this session's, or in a terminal the only loop. `None` where a feature is
-/// meant.
+/// The ralph loop to cancel if the command names none: this session's, or in a terminal the only one. `None`: the
+/// command means a feature.
 pub fn ralph_to_cancel(project: &Project, own: Option<&str>) -> Result<Option<Record>, Refusal> {
     let loops = Loops::of(&project.root);
     let tasks = live_ralph(&loops);

@@ -80,8 +80,7 @@ pub fn answer(context: &StopContext<'_>) -> io::Result<HookAnswer> {
     }
 }
 
-/// Answers in the loop that this session has; `None` without a live one. `snapshot` has the feature's files, if they
-/// were just read.
+/// Judges this session's own loop; `None` without a live one. `snapshot`: the feature's files, if they were just read.
 fn own_loop(
     context: &StopContext<'_>,
     mut snapshot: Option<FeatureSnapshot>,
@@ -141,12 +140,12 @@ fn look(
     let standing = pinned::standing_by(root, &record, pin);
     let is_open = |pin: &Pin| record.ledger.is_live() && pin.ended.is_none();
     if let Some(pin) = kept.as_ref().filter(|pin| is_open(pin)) {
-        // The pin says whose the loop is. One that was armed in a terminal is taken first.
+        // The pin names the owner. A loop armed in a terminal has no owner yet: taking it comes first.
         if pin.session.is_empty() {
             return Ok(Look::NoLoop);
         }
         if pin.session == *session && pin.armed_at != record.armed_at {
-            // Whoever armed it again may have been killed between the record and the pin.
+            // A new arming may have been killed after the record and before the pin: the pin counts.
             record.armed_at = pin.armed_at;
             record.armed_by.clone_from(&pin.armed_by);
         }
@@ -164,9 +163,9 @@ fn look(
     stop.judge(snapshot, checks)
 }
 
-/// Runs the checks of this session's loop and returns their results, with what was observed before. The
-/// journal names the one that runs, and a lock is held as long as it does: `spool status` shows it, because
-/// the client's own line cannot change. Those that had passed before a file changed run once more.
+/// Runs the loop's checks without the session's lock. A held lock and a journal entry tell `spool status` which check
+/// runs, because the client's own line cannot change meanwhile. A check that passed before a file changed runs once
+/// more.
 fn run_checks(
     context: &StopContext<'_>,
     pending: Pending,
@@ -267,7 +266,7 @@ impl StopSession<'_> {
         }
     }
 
-    /// The answer where the pin says that the loop has ended, or is another session's.
+    /// The answer if the pin has ended the loop or names another session; `None` otherwise.
     fn over(&mut self, pin: &Pin) -> io::Result<Option<HookAnswer>> {
         let about = self.record.about.clone();
         if pin.session != self.record.session && !pin.session.is_empty() {
@@ -278,7 +277,7 @@ impl StopSession<'_> {
             return Ok(Some(answer.also_notify(&message)));
         }
         let Some(PinnedEnd { reason, words }) = &pin.ended else { return Ok(None) };
-        // An arming that was broken off has closed the pin, and whoever cancels knows of it. Any other end was on its way.
+        // A person who cancels knows of the end. An older pin was closed by a broken-off arming. Any other end is news.
         let is_told = *reason == TerminalReason::Cancelled || pin.armed_at < self.record.armed_at;
         let telling = if is_told { EndNotice::Done } else { EndNotice::AtNextStop };
         self.record.end(reason.clone(), words, telling);
@@ -288,7 +287,7 @@ impl StopSession<'_> {
         Ok(Some(told.unwrap_or_else(|| HookAnswer::silent().log(&line))))
     }
 
-    /// Takes in when the iteration before ended.
+    /// Notes the end of the previous iteration.
     fn begin(&mut self) {
         let marks = &mut self.record.marks;
         marks.begin(self.folder.written_at(), self.record.ledger.settled);
@@ -479,7 +478,7 @@ impl StopSession<'_> {
         self.record.unnotified = false;
         self.folder.save(&self.record)?;
         let answer = HookAnswer::notify(&message).log(&line);
-        // Whoever ended the loop has run the person's command: only the terminal rings here.
+        // The command that ended the loop has told the person. Only the terminal rings here.
         Ok(Some(answer.alert(&self.record.about, reason.name(), &message)))
     }
 
@@ -491,7 +490,7 @@ impl StopSession<'_> {
             pinned::end_promise(&context.project.root, &record);
             context.loops.remove_leftovers();
         }
-        // Nobody waits for a program of the person's: all is written, and no lock is held.
+        // Everything is written and no lock is held, so the person's program delays no other session.
         if let Some(alert) = &answer.alert {
             let patience = context.deadline.left() + NOTICE_PATIENCE;
             notices::tell(context.loops, &record, standing.pin(), &alert.notice, patience);

@@ -20,7 +20,7 @@ pub fn wait_for_transcript(context: &StopContext<'_>, record: &Record) {
     observe::wait_for_transcript(context.event, record, context.deadline);
 }
 
-/// The contract, and the observation of this stop. The record moves on in transcript and commits.
+/// Observes this stop and returns its contract, too. The record advances in transcript and commits.
 pub fn observe(session: &mut StopSession<'_>) -> (Contract, Observation) {
     let StopSession { context, record, standing, .. } = session;
     if standing.pin().is_none() {
@@ -105,7 +105,7 @@ pub fn end_answer(
     shown.alert(&record.about, reason.name(), &message).log(&message)
 }
 
-/// What was missing at an end short of completion, and the checks' words; empty for nothing.
+/// Everything that was missing at an end short of completion, with the checks' words; empty for nothing.
 fn missing(record: &Record, seen: &Observation) -> String {
     let (Some(assignment), Some(reason)) = (record.ralph(), &record.ledger.ended) else {
         return String::new();

@@ -59,7 +59,7 @@ pub struct Books<'a> {
     /// The list on the disk.
     pub list: TaskList,
     state: Result<State, StateError>,
-    /// What was asked of the loop besides the feature.
+    /// The request for the loop, beyond the feature itself.
     asked: Option<Asked>,
 }
 
@@ -116,7 +116,7 @@ impl<'a> Books<'a> {
             .map_err(|error| Refusal::new(error.to_string(), "make it readable, then try again"))?;
         let owner = pin.map(|pin| pin.session).filter(|owner| is_session_id(owner));
         let owner = owner.unwrap_or_else(|| TERMINAL.to_owned());
-        // A killed program left a file that nobody needs.
+        // Killed programs leave temporary files.
         remove_dead_leftovers(&feature.folder, &[TASKS, STATE, PROGRESS]);
         let (list, text) = read_list(feature)?;
         // An unreadable file is not overwritten: the stop reports it.
@@ -135,7 +135,7 @@ impl<'a> Books<'a> {
     pub fn attempts(&self, task: &Task) -> (u32, u32) {
         let state = self.state.as_ref().ok();
         let used = state.map_or(0, |state| state.failures(&task.id));
-        // Somebody may have lowered the number in the state file.
+        // The agent can lower the number in the state file.
         let counted = self.record().and_then(|record| record.attempts.get(&task.id).copied());
         (used.max(counted.unwrap_or_default()), self.limits().max_task_iterations)
     }
@@ -237,15 +237,14 @@ impl<'a> Books<'a> {
         Ok(Failed { counted: Some((used, limit)), repair, ended })
     }
 
-    /// Ends the loop, because a person is needed for `need`. The result: the reason, or `None` if the loop was over.
+    /// Ends the loop, because the agent needs a person for `need`. Returns the reason; `None` if the loop was over.
     pub fn block(&mut self, need: &str) -> Result<Option<TerminalReason>, Refusal> {
         let need = one_line(need)?;
         self.progress(&JournalEvent::Blocked, &need)?;
         self.end(&Demand::Blocked(need))
     }
 
-    /// Adds a task after another one. The result: its id, and whether it was there already, as after an interrupted
-    /// call that is repeated.
+    /// Adds a task after another one. Returns its id, and [`Done::Before`] if an interrupted earlier call had added it.
     pub fn add(&mut self, after: &str, what: &str) -> Result<(String, Done), Refusal> {
         let what = one_line(what)?;
         let after = self.task(after)?.clone();
@@ -260,7 +259,7 @@ impl<'a> Books<'a> {
             self.note_once(&JournalEvent::Added, &words(&id), &words(&id))?;
             return Ok((id, Done::Before));
         }
-        // The loop knows its tasks by the ids of the armed list: none of these is new.
+        // The new id must not be in the armed list either: the loop knows its tasks by those ids.
         let armed = self.asked.as_ref().and_then(|asked| armed_list(self.feature, asked.armed_at));
         let grown = |list: &TaskList, text: &[u8]| {
             let mut known = list.clone();
@@ -397,7 +396,7 @@ impl<'a> Books<'a> {
         self.journal(event, words)
     }
 
-    /// Notes what nothing that begins with `start` has noted.
+    /// Notes `words` unless an entry begins with `start`.
     fn note_once(&self, event: &JournalEvent, start: &str, words: &str) -> Result<(), Refusal> {
         if !self.has_progress(event, start) {
             self.progress(event, words)?;
@@ -461,9 +460,9 @@ pub enum ArmedVerify {
     None,
     /// A person armed this command.
     Run(String),
-    /// The command was written since: the person who armed has not seen it.
+    /// The command is newer than the arming: the person has not seen it.
     New(String),
-    /// The list has another command than the person armed, which is this.
+    /// The list's command differs from the armed one, which is in here.
     Changed(String),
     /// No person armed the command, and the reason.
     Unarmed(String, String),
@@ -492,7 +491,7 @@ pub fn armed_verify(
         (PinState::Nobody, _) => {
             return unarmed("no loop is live that a person armed".to_owned());
         }
-        // Without a place outside of the project, nothing was kept there.
+        // Without a place outside the project, no command was stored.
         (_, Err(error)) => return unarmed(error.to_string()),
     };
     let commands = match commands {

@@ -73,8 +73,7 @@ settings! {
     harness_command "harness-command": Option<String>, Text, "", Never, RUNNER, AGENT "COMMAND";
     /// The model, in the agent program's own words [default: its own choice]
     model "model": Option<String>, Name("opus"), "", Free, RUNNER, AGENT "MODEL";
-    /// The model that continues where the first one is at a usage limit, until that is lifted, or was overloaded 3 times in a row,
-    /// for 15 minutes
+    /// The model used while the first one is at its usage limit, and for 15 minutes after 3 overloads in a row
     fallback_model "fallback-model": Option<String>, Name("opus"), "", Free, RUNNER, AGENT "MODEL";
     /// The agent program that continues like that, after the fallback model where both are given
     fallback_harness "fallback-harness": Option<String>, Harness, "", Program, RUNNER, AGENT "NAME";
@@ -148,8 +147,8 @@ settings! {
     max_failures "max-failures": u32, Number(1, MILLION), "12", AtMost, RUNNER, LIMITS "N";
     /// The longest that an iteration may take; 0 for no limit [default: 60 minutes]
     iteration_timeout "iteration-timeout": Option<Duration>, Time(60, 0, YEAR), "60", Limit, RUNNER, LIMITS "TIME";
-    /// The longest that the agent program may print nothing while a tool runs, and three times as long while its model
-    /// thinks, where its output shows which; 0 for no limit [default: 0]
+    /// The silence allowed to the agent program while a tool runs, and three times as much while its model thinks, if
+    /// its output shows which; 0 for no limit [default: 0]
     idle_timeout "idle-timeout": Option<Duration>, Time(60, 0, YEAR), "0", Limit, RUNNER, LIMITS "TIME";
     /// The longest that the whole loop may take, such as 8h; 0 for no limit [default: 0]
     max_runtime "max-runtime": Option<Duration>, Time(60, 0, YEAR), "0", Limit, RUNNER, LIMITS "TIME";

@@ -77,7 +77,7 @@ fn put_whole(path: &Path, before: &[u8], after: &[u8], most: u64) -> io::Result<
 fn put_from(beside: &Path, path: &Path, before: &[u8], most: u64) -> io::Result<bool> {
     let mut known = before.to_vec();
     let mut old = open(path, File::options().read(true))?;
-    // What other programs appended in the meantime joins the new content, until nothing more comes.
+    // Lines that other programs append in the meantime join the new content, until no more come.
     loop {
         let now = content(&mut old, most)?;
         match now.strip_prefix(&*known) {

@@ -27,7 +27,7 @@ pub struct ClientProcess {
 }
 
 impl Loops {
-    /// `None` if nobody has seen the client.
+    /// `None` if the client was never seen.
     pub fn client(&self, session: &str) -> Option<ClientProcess> {
         let path = is_session_id(session).then(|| below(self.folder(), &[session, CLIENT]))?;
         let text = String::from_utf8(read::read(&path, MOST).ok()?.bytes).ok()?;

@@ -1,5 +1,5 @@
-//! The end of a loop, written in the order in which it counts: into the pin, from which on no stop brings the loop back, into
-//! the record, into the journal.
+//! Writes the end of a loop in the order in which it counts: first into the pin, so that no stop brings the loop back,
+//! then into the record, then into the journal.
 
 use std::io;
 
@@ -40,8 +40,8 @@ impl Record {
     }
 }
 
-/// Writes the end that a record has into the pin of its feature, unless that loop has ended before, was armed again, or is
-/// another session's.
+/// Copies a record's end into the feature's pin. Leaves a pin alone that has ended, was armed again, or names another
+/// session.
 pub fn end_pin(pins: &Pins, record: &Record) -> io::Result<()> {
     let is_feature = record.kind != LoopKind::Task;
     let Some(reason) = record.ledger.ended.as_ref().filter(|_| is_feature) else { return Ok(()) };
@@ -52,9 +52,9 @@ pub fn end_pin(pins: &Pins, record: &Record) -> io::Result<()> {
     })
 }
 
-/// Writes a record, and what has happened into the journal. After an error the loop is as before.
+/// Saves a record and journals the event. An error leaves the loop as before.
 pub fn save_and_note(folder: &SessionFolder, record: &Record, entry: &Entry) -> io::Result<Noted> {
-    // On a disk that is full, the record alone says so.
+    // If the disk is full, the record alone tells of the end.
     if !record.ledger.is_live()
         && let Err(error) = end_pin(&folder.pins(), record)
         && !is_full(&error)

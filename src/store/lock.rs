@@ -65,7 +65,7 @@ impl Lock {
         false
     }
 
-    /// Writes to the file and returns the time of that write. Nobody reads the content.
+    /// Writes a byte and returns the time of the write. The content does not matter.
     pub(super) fn touch(&self) -> Option<FileTime> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0)).ok()?;
@@ -73,8 +73,8 @@ impl Lock {
         Some(files::changed_at(&file.metadata().ok()?))
     }
 
-    /// The lock on a folder, which nobody can remove while it holds something. Without locks on folders (NFS, Windows):
-    /// the lock on the file `instead`.
+    /// Locks a folder. Unlike a lock file, a folder stays as long as it holds something. Without locks on folders (NFS,
+    /// Windows), locks the file `instead`.
     pub fn take_folder(folder: &Path, instead: &Path, limit: Duration) -> io::Result<Self> {
         let deadline = Deadline::after(limit);
         match Self::take_folder_itself(folder, deadline)? {

@@ -1,5 +1,5 @@
-//! The loops of a project. Outside of it are the *record* of each session, a loop with its ledger, and the *pin* of each
-//! feature, which says whose the loop is; in `<project>/.claude/ralph/` one folder a session with its journal.
+//! The loops of a project. Outside the project: one *record* per session (its loop and ledger) and one *pin* per
+//! feature (the owner of its loop). In `<project>/.claude/ralph/`: one folder per session, with its journal.
 
 use std::fs;
 use std::io;
@@ -41,7 +41,7 @@ const MOST_LET_GO: usize = 8;
 /// Attempts at an action whose result was removed meanwhile.
 const TRIES: usize = 50;
 
-/// A session that stopped and was allowed to, because the loop of the feature is another session's.
+/// A session that was allowed to stop because another session owns the feature's loop.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LetGo {
     /// The session that stopped.
@@ -87,7 +87,7 @@ impl Loops {
         may_be_there(&below(root, &[NOTES]))
     }
 
-    /// The session's loop is kept outside of the project, where no agent writes. Opens no file.
+    /// True if the session's loop is kept outside the project, out of the agent's reach. Opens no file.
     pub fn has_kept(root: &Path, session: &str) -> bool {
         kept_in(root).is_ok_and(|kept| may_be_there(&record_path(&kept, session)))
     }
@@ -162,13 +162,13 @@ impl Loops {
         self.records.pins().read(PinKey::Feature(feature))
     }
 
-    /// The same; of a pin that is gone, what the live record of a session says.
+    /// Like [`Self::pin`]; a lost pin is rebuilt by [`Self::recorded`].
     pub fn found(&self, feature: &str) -> io::Result<Option<Pin>> {
         let pin = self.pin(feature)?;
         Ok(pin.or_else(|| self.recorded(feature)))
     }
 
-    /// What the live record of a session says of a feature's loop.
+    /// Rebuilds a feature's lost pin from the live record of its session.
     pub fn recorded(&self, feature: &str) -> Option<Pin> {
         let is_its = |record: &Record| {
             record.kind != LoopKind::Task && record.about == feature && record.ledger.is_live()
@@ -176,8 +176,7 @@ impl Loops {
         self.records().find(is_its).map(|record| record.bare_pin())
     }
 
-    /// The pin of a feature for somebody who writes another one: a file with such an error is moved aside. Any other error
-    /// may pass.
+    /// Like [`Self::pin`], but moves a file aside whose error is among `errors`, so that a new pin can be written.
     pub fn pin_or_aside(
         &self,
         feature: &str,
@@ -193,7 +192,7 @@ impl Loops {
         }
     }
 
-    /// The pin of a loop that lives, `None` where none lives or none can be read.
+    /// The pin of a live loop; `None` if no loop lives, or no pin can be read.
     pub fn live_pin(&self, feature: &str) -> Option<Pin> {
         self.found(feature).ok().flatten().filter(|pin| pin.ended.is_none())
     }
@@ -221,7 +220,7 @@ impl Loops {
         self.pins().update(PinKey::Feature(&pin.about), pin)
     }
 
-    /// What the note in the project says of a live loop, for a session that finds no pin.
+    /// The owner by the note in the project, for a session that finds no pin. The note arms nothing.
     pub fn noted(&self, feature: &str) -> Option<Pin> {
         let pin: Option<Pin> = load(&marker(&self.folder, feature)).ok()?;
         pin.map(Pin::bare)
@@ -233,7 +232,7 @@ impl Loops {
         record.filter(|record| record.about == feature)
     }
 
-    /// The sessions that were allowed to stop because a loop is another's, the latest first.
+    /// Sessions that were allowed to stop because another session owns the loop, the latest first.
     pub fn let_go(&self) -> Vec<LetGo> {
         let noted: Option<NotedLetGo> = load(&below(&self.folder, &[LET_GO])).ok().flatten();
         noted.unwrap_or_default().sessions
@@ -264,7 +263,7 @@ impl Loops {
 
     /// The lock under which loops are taken and given up.
     ///
-    /// What programs that were killed have left is removed at the same time.
+    /// Also removes the leftovers of killed programs.
     pub fn lock(&self) -> io::Result<Lock> {
         self.create()?;
         let lock = take_lock(&self.folder, PATIENCE)?;
@@ -272,7 +271,7 @@ impl Loops {
         Ok(lock)
     }
 
-    /// Removes what programs that were killed have left.
+    /// Removes the leftovers of killed programs.
     pub fn remove_leftovers(&self) {
         for folder in [&self.folder, &self.records.kept] {
             remove_all_leftovers(folder, LEFT_ALONE);
@@ -334,8 +333,8 @@ impl Loops {
         Ok(SessionFolder::new(self.records.clone(), session, lock))
     }
 
-    /// The lock that is held while checks of a session's loop run. `None` if it is taken: the lock only shows that they
-    /// run.
+    /// The lock that shows that checks of a session's loop run. `None` if another process holds the lock: the checks do
+    /// not need it.
     pub fn checking(&self, session: &str) -> Option<Lock> {
         Lock::take(&self.checks_path(session), Duration::from_millis(50)).ok()
     }
@@ -376,8 +375,8 @@ impl Loops {
         write_private(&ignored, b"*\n", Flush::ToSystem).map_err(|error| in_file(&ignored, &error))
     }
 
-    /// Whether the folder is there as it was made: its path is real, so no link is on the way, and others may not enter it.
-    /// Nearly always it is so, and one look is enough.
+    /// True if the folder is still as `create` makes it: no link on its path, and closed to others. Saves nearly every
+    /// call the work of `create`.
     fn is_made(&self) -> bool {
         let is_real = |real: PathBuf| real.as_os_str() == self.folder.as_os_str();
         real_path(&self.folder).is_ok_and(is_real) && is_private_folder(&self.folder)
@@ -389,7 +388,7 @@ impl Loops {
     }
 }
 
-/// What `wanted` takes of the names in a folder, which may have thousands.
+/// The results of `wanted` for the names in a folder, which may have thousands.
 fn names_in(folder: &Path, wanted: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     let (mut names, mut left) = (Vec::new(), MOST_SESSIONS);
     let mut take = |entry: &FolderEntry<'_>| -> Result<(), ()> {
@@ -398,7 +397,7 @@ fn names_in(folder: &Path, wanted: &dyn Fn(&str) -> Option<String>) -> Vec<Strin
         names.extend(name.filter(|name| !matches!(*name, "." | "..")).and_then(wanted));
         Ok(())
     };
-    // What could be listed counts.
+    // An error keeps the names that were listed before it.
     let _ = OpenFolder::at(folder).map(|open| open.list(&mut NameRoom::default(), &mut take));
     names
 }

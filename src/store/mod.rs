@@ -1,4 +1,4 @@
-//! Files: read with bounds, written whole, locked where two writers can meet.
+//! Files: read within bounds, written whole, locked if two writers can meet.
 //!
 //! An unreadable file is never overwritten. A JSON file keeps unknown fields, and loads without missing ones.
 

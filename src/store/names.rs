@@ -1,5 +1,4 @@
-//! The words of our files as enums. A word that this version does not know, because a newer one wrote it, is kept and
-//! written back.
+//! The words of our files as enums. An unknown word, from a newer version, is kept and written back.
 
 use std::fmt;
 

@@ -16,9 +16,9 @@ pub const VERSION: u32 = 1;
 pub(super) const MOST: u64 = 1 << 20;
 /// Entries read of a folder with one entry for each session.
 pub(super) const MOST_SESSIONS: usize = 100_000;
-/// Where the notes on the loops of a project are, relative to its root.
+/// The folder of a project's loop notes, relative to its root.
 pub(super) const NOTES: &str = ".claude/ralph";
-/// Where the journal of loops is that no session has taken yet.
+/// Stands for the session in the journal of a loop that no session has taken yet.
 pub const TERMINAL: &str = "terminal";
 
 /// A session id that may name a folder: letters, digits, `.`, `_`, `-`, at most 128.
@@ -43,13 +43,13 @@ pub(super) fn in_file(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }
 
-/// `None` for a missing file, and for one that is not in our form. An error for one that cannot be opened now, and is perhaps as
-/// good as ever.
+/// `None` for a missing file, and for a file that is not in our form. A file that cannot be opened is an error, because
+/// it may be intact.
 pub(super) fn load<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
     Ok(read_ours(path, MOST)?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }
 
-/// The bytes that [`load`] takes apart.
+/// The bytes that [`load`] parses.
 pub(super) fn read_ours(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     match read::read(path, most) {
         Err(Problem::Refused(why)) if !path.is_symlink() => {

@@ -1,5 +1,5 @@
-//! A loop as version 1.0.0 kept it: a record in the project, a claim that says whose a feature's loop is, and outside of the
-//! project a pin that outranks both, and a file with a mark for each iteration. All this is read here, and written nowhere.
+//! Reads a loop of version 1.0.0; writes nothing. In the project, that version kept a record and a claim that named the
+//! owner. Outside, it kept a pin that outranked both, and a file with a mark for each iteration.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub(super) fn claim_path(notes: &Path, feature: &str) -> PathBuf {
     below(notes, &["claims", &[feature, ".json"].concat()])
 }
 
-/// The pin of a feature's loop as its claim has it, `None` when there is none. What is in the project arms nothing.
+/// The pin of a feature's loop by its claim; `None` without a claim. A file of the project arms nothing.
 pub(super) fn claim(notes: &Path, feature: &str) -> io::Result<Option<Pin>> {
     let claim: Option<Claim> = load(&claim_path(notes, feature))?;
     Ok(claim.map(|claim| {

@@ -1,4 +1,4 @@
-//! The pin of a loop: whose the loop is, and what a person armed. A task's pin is in the record of its session.
+//! The pin of a loop: its owner, and the terms that a person armed. A ralph loop's pin is inside its session's record.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -14,7 +14,7 @@ use crate::engine::{Check, TerminalReason};
 use crate::text;
 use crate::world::WallTime;
 
-/// Whose a loop is, and what a person armed.
+/// The owner of a loop, and the terms that a person armed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Pin {
     pub version: u32,
@@ -26,10 +26,10 @@ pub struct Pin {
     pub session: String,
     /// The loop's record has the same time.
     pub armed_at: WallTime,
-    /// How long the repository's log of its head was then, in bytes; `None` where nobody looked.
+    /// Length of the repository's HEAD log at arming, in bytes; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commits_from: Option<u64>,
-    /// The hash of the last line that this log had then; 0 for none, and where nobody looked.
+    /// Hash of that log's last line at arming; 0 for none or unknown.
     #[serde(skip_serializing_if = "is_default")]
     pub commits_line: u64,
     /// How it was armed.
@@ -102,7 +102,7 @@ pub struct PinnedEnd {
     pub words: String,
 }
 
-/// Limits of a feature's loop; the default holds for a loop that nobody armed.
+/// Limits of a feature's loop. The default holds for a loop that no person armed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LoopLimits {
     /// The last iteration.
@@ -132,7 +132,7 @@ pub struct SettingsThen {
 
 read_fields!(SettingsThen { hash, tracked });
 
-/// What was asked of a feature's loop besides the feature.
+/// The request for a feature's loop, beyond the feature itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Asked {
     /// Ids of the tasks; empty for all.
@@ -147,7 +147,7 @@ pub struct Asked {
     /// Optional tasks count.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
-    /// The armed list, by whose ids the tasks go; zero for all tasks.
+    /// The arming whose list has these ids; zero for all tasks.
     #[serde(skip_serializing_if = "is_default")]
     pub armed_at: WallTime,
 }
@@ -165,7 +165,7 @@ impl Pin {
         self.ended.is_none() && self.armed_by.is_person()
     }
 
-    /// Whose the loop is, without what was armed.
+    /// The owner alone, without the armed terms.
     pub fn bare(self) -> Self {
         let armed_by = if self.armed_by.is_person() { ArmedBy::Lost } else { self.armed_by };
         Self {

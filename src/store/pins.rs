@@ -1,8 +1,8 @@
-//! Pins: whose a loop is, and what a person armed, kept outside of the project, where no file of a repository and no edit
-//! of the agent gets. Where nothing can be kept there, a feature's pin is in the project, and arms nothing.
+//! Pins: the owner of a loop and the terms that a person armed. Pins are kept outside the project, out of reach of the
+//! repository's files and the agent's edits. Without such a place, a feature's pin is in the project and arms nothing.
 //!
-//! Each loop of a feature has a pin, also one that nobody armed; that of a task's loop is in the record of its session. An end
-//! is written into the pin before it is written into the record, and the ended pin stays: only arming brings the loop back.
+//! Every feature loop has a pin, even if no person armed it. A ralph loop's pin is inside its session's record. An end
+//! is written into the pin before the record, and the ended pin stays: only arming brings the loop back.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -50,7 +50,7 @@ read_fields!(Verify { version, armed_at, commands });
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum PinState {
     Armed(Box<Pin>),
-    /// A person, as the loop's record says, and no pin is found: the words say where it is missing.
+    /// The record says that a person armed the loop, but no pin is found; the words say where it is missing.
     Lost(String),
     /// No person: no command of the repository runs, and the default limits hold.
     #[default]
@@ -74,7 +74,7 @@ pub struct Pins {
 }
 
 impl PinState {
-    /// What a pin says that was looked for.
+    /// The state by the outcome of a read.
     pub fn found(pin: io::Result<Option<Pin>>) -> Self {
         match pin {
             Ok(Some(pin)) if pin.is_armed() => Self::Armed(Box::new(pin)),
@@ -83,7 +83,7 @@ impl PinState {
         }
     }
 
-    /// What a person armed; `None` for nobody and unknown.
+    /// The arming, if a person made one and it can be read.
     pub fn pin(&self) -> Option<&Pin> {
         match self {
             Self::Armed(pin) => Some(pin),
@@ -91,7 +91,7 @@ impl PinState {
         }
     }
 
-    /// What was asked of the feature's loop besides the feature, by the pin, otherwise by its record.
+    /// The request beyond the feature itself, by the pin, else by the record.
     pub fn asked<'a>(&'a self, record: Option<&'a Record>) -> Option<&'a Asked> {
         let pinned = self.pin().map(|pin| pin.asked.as_deref());
         pinned.unwrap_or_else(|| record?.asked.as_deref())
@@ -122,12 +122,12 @@ impl Pins {
         Ok(Self { root: root.to_owned(), folder })
     }
 
-    /// The pins in this folder, which is the one in the project where nothing can be kept outside of it.
+    /// Pins in this folder: outside the project, or inside if there is no such place.
     pub(super) fn at(root: &Path, folder: &Path) -> Self {
         Self { root: root.to_owned(), folder: folder.to_owned() }
     }
 
-    /// Whether the agent cannot write them by editing files of the project.
+    /// True if the agent cannot write the pins by editing files of the project.
     fn are_outside(&self) -> bool {
         !self.folder.starts_with(&self.root)
     }
@@ -143,7 +143,7 @@ impl Pins {
         [self.path(whose), self.verify_path(whose), marker(&notes, feature), claim]
     }
 
-    /// Makes the folder of the pins; an error where it cannot be made or leads into the project.
+    /// Makes the folder of the pins. An error if that fails, or if the folder leads into the project.
     pub fn make(&self) -> io::Result<()> {
         make_private(&self.folder)?;
         refuse_inside(&self.root, &self.folder)
@@ -255,14 +255,14 @@ impl Pins {
                 (pin, _) => pin,
             };
         }
-        // What is in the project arms nothing.
+        // A file of the project arms nothing.
         Ok(if self.are_outside() { pin } else { pin.map(Pin::bare) })
     }
 
     /// The path of a pin; an error when its name cannot name a file.
     fn checked(&self, whose: PinKey<'_>) -> io::Result<PathBuf> {
         let path = self.path(whose);
-        // Names come out of files, too: only one that names nothing but a file is taken.
+        // Names come from files, too: a name with a folder in it is refused.
         if path.parent() != Some(&self.folder) {
             return Err(io::Error::other("the name of a loop cannot name a file"));
         }
@@ -295,8 +295,8 @@ impl Pins {
     }
 }
 
-/// The note of a live loop in this folder of the project. It is read where the pin is gone: it arms nothing, and lets the sessions
-/// go that do not drive the loop.
+/// The note about a live loop in the project, for the case that the pin is lost. The note arms nothing; it only lets
+/// other sessions stop.
 pub(super) fn marker(notes: &Path, feature: &str) -> PathBuf {
     below(notes, &[&["armed-", feature].concat()])
 }
@@ -311,7 +311,7 @@ pub(super) fn kept_below(home: &Path, root: &Path) -> PathBuf {
     below(home, &["projects", &folder_name(root)])
 }
 
-/// Something of this name is there, or cannot be looked at.
+/// True unless the path certainly does not exist.
 pub(super) fn may_be_there(path: &Path) -> bool {
     let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
     path.symlink_metadata().map_or_else(|error| !missing.contains(&error.kind()), |_| true)

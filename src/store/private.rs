@@ -1,5 +1,5 @@
-//! A person's own files outside of every project. They are read only if nobody else could write them, and written so
-//! that nobody else can read them.
+//! A person's own files outside every project. A file is read only if no other user could write it, and written for its
+//! owner alone.
 
 use std::fs;
 use std::io;
@@ -29,7 +29,7 @@ pub fn state_home() -> io::Result<PathBuf> {
     })
 }
 
-/// `None` for no file. An error names a file that cannot be read, or that somebody else could have written.
+/// `None` for no file. An error names a file that cannot be read, or that another user could have written.
 pub(super) fn load_private<T: DeserializeOwned>(path: &Path, most: u64) -> io::Result<Option<T>> {
     read_private(path, most)?.map(|bytes| parsed(path, &bytes)).transpose()
 }
@@ -47,7 +47,7 @@ pub(super) fn read_private(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>
         Ok(meta) if meta.is_symlink() => return Err(foreign(path, "it is a symbolic link")),
         Ok(meta) if !files::is_own_and_closed(&meta) => {
             let words = "others than you can write or read it (chmod 600)";
-            // One that nobody may open may be as good as ever.
+            // A closed file of another owner may be intact.
             let is_closed = files::is_closed_to_others(&meta);
             return Err(if is_closed { in_file(path, words) } else { foreign(path, words) });
         }
@@ -92,7 +92,7 @@ pub(super) fn refuse_inside(root: &Path, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The error for a file that is not as we wrote it, until somebody does something about it.
+/// The error for a file that others could have changed. The error stays until a person acts.
 fn foreign(path: &Path, words: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, in_file(path, words))
 }

@@ -1,4 +1,4 @@
-//! Reads files that somebody else may have put there: regular files, bounded, inside the project.
+//! Reads untrusted files: only regular files, within a size limit, inside the project.
 
 use std::fmt;
 use std::fs::{self, DirEntry, File};
@@ -115,7 +115,7 @@ pub fn folder_inside(root: &Path, folder: &Path) -> Result<PathBuf, Problem> {
 
 /// A real path is this folder or below it.
 fn is_inside(folder: &Path, real: &Path) -> bool {
-    // Nearly always the bytes tell, and names need no comparison.
+    // The fast path: a comparison of bytes nearly always decides.
     let rest = real.as_os_str().as_encoded_bytes();
     let rest = rest.strip_prefix(folder.as_os_str().as_encoded_bytes());
     rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/'))) || real.starts_with(folder)
@@ -129,7 +129,7 @@ pub struct FolderEntries {
     pub has_more: bool,
 }
 
-/// At most `most` entries, none of an unreadable folder: somebody may have put millions there.
+/// At most `most` entries, because a folder may hold millions. An unreadable folder has none.
 pub fn entries(folder: &Path, most: usize) -> FolderEntries {
     let mut found = fs::read_dir(folder).into_iter().flatten().flatten();
     let entries = found.by_ref().take(most).collect();

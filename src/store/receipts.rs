@@ -43,7 +43,7 @@ pub struct Receipt {
     pub session: String,
     /// The iteration at that time; 0 for none.
     pub iteration: u32,
-    /// Files that differ since the task began, at most 50, without the list. `None` if nobody could look.
+    /// Files that differ since the task began, at most 50, without the list. `None` if no look was possible.
     pub files: Option<Vec<String>>,
     /// Files beyond these 50.
     pub more_files: u64,
@@ -57,11 +57,11 @@ pub struct Receipt {
     pub verify: Option<VerifyRun>,
     /// The loop's checks, if they ran at the same time.
     pub checks: Vec<CheckResult>,
-    /// The attempt, from 1; 0 if nobody counts.
+    /// The attempt, from 1; 0 if attempts are not counted.
     pub attempt: u32,
     /// Tokens of the iteration with the tick; `None` if unknown.
     pub tokens: Option<u64>,
-    /// `None` if nobody judged.
+    /// `None` if the tick was not judged.
     pub proof: Option<Proof>,
     /// The task's work, at most 50 files.
     pub own: Vec<String>,
@@ -70,7 +70,7 @@ pub struct Receipt {
     /// Why the grade is only a tick; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
-    /// `None` if nobody reviewed the task.
+    /// `None` without a review.
     pub reviewer: Option<String>,
     /// Fields of another version, kept.
     #[serde(flatten)]
@@ -93,7 +93,7 @@ pub struct KnownReceipt {
     pub by_review: bool,
     /// The number of the line, from 0.
     pub number: usize,
-    /// `None` if nobody judged.
+    /// `None` if the tick was not judged.
     pub proof: Option<Proof>,
     /// Files that had changed since the tick before, at most 50.
     pub files: Vec<String>,
@@ -335,7 +335,7 @@ impl Receipts {
         let head = memchr::memmem::find(&lines[last..], b",\"list\":").unwrap_or(0);
         self.pins.make()?;
         if self.kept_with_receipt().is_some() {
-            // Saved first, because the new file may come to nothing.
+            // Renamed first: if the new file fails or gets no receipt, this one counts.
             fs::rename(&next, &kept)?;
         }
         let parts = [&lines[last..last + head], b"\n", contents.0, contents.1];
@@ -392,7 +392,7 @@ impl Receipts {
         })
     }
 
-    /// For the next task.
+    /// Stores the contents that the next task is compared with.
     pub fn keep_contents(&self, bytes: &[u8]) -> io::Result<()> {
         self.pins.make()?;
         write_private(&self.path("contents"), bytes, Flush::ToSystem)?;
@@ -403,7 +403,7 @@ impl Receipts {
         read::read(&self.path(end), 8 * MOST).ok().map(|content| content.bytes)
     }
 
-    /// An error for something unreadable.
+    /// `None` for a missing file; an unreadable one is an error.
     pub(super) fn kept_if_any(&self, end: &str) -> io::Result<Option<Vec<u8>>> {
         let path = self.path(end);
         match read::read(&path, 8 * MOST) {
@@ -481,7 +481,7 @@ pub fn scoreboard<'a>(receipts: impl IntoIterator<Item = &'a Receipt>) -> Scoreb
 }
 
 impl Receipts {
-    /// The grades of the list's done tasks, by receipts since a time. `then` is the armed list where a driver knows it.
+    /// The grades of the list's done tasks, by receipts since a time. `then` is the armed list, if the driver knows it.
     ///
     /// The hook uses this: reading whole receipts would need more code in it.
     pub fn scoreboard(

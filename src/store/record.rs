@@ -58,7 +58,7 @@ pub struct Record {
     pub marks: Marks,
     /// The transcript's path: a growing transcript is a sign of life.
     pub transcript: String,
-    /// The feature had a task list under this loop; a list that goes away is not done.
+    /// The feature had a task list under this loop. A list that disappears is not done.
     pub had_list: bool,
     pub ledger: Ledger,
     /// The words of the last verdict; empty while the loop waits.
@@ -124,7 +124,7 @@ read_fields!(Record {
 /// The ends of iterations, by the files' clock.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Marks {
-    /// The arming; unknown for a loop that nobody has judged.
+    /// The time of arming; unknown before the first judgement.
     pub start: FileTime,
     /// The oldest first.
     pub ends: Vec<FileTime>,
@@ -144,7 +144,7 @@ read_fields!(Marks { start, ends, waited, checking, checks, contents });
 /// Notices the person got, each once for a loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Notified {
-    /// No person armed the loop, or nobody knows.
+    /// No person armed the loop, or the pin cannot be read.
     pub unarmed: bool,
     /// The state file asks for a person's approval.
     pub approval: bool,
@@ -168,7 +168,7 @@ pub struct LastMessage {
 
 read_fields!(LastMessage { id, tokens });
 
-/// The way of a loop from one session to another.
+/// The takeover of a loop from another session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Adopted {
     /// The former session.
@@ -186,7 +186,7 @@ read_fields!(Adopted { from, at } kept more);
 pub struct Pause {
     pub at: WallTime,
     pub by: PausedBy,
-    /// The error that ended the turn, such as `rate_limit`; empty if somebody asked for the pause.
+    /// The error that ended the turn, such as `rate_limit`; empty for a requested pause.
     pub error: String,
     /// The person has been notified of the pause in the session.
     #[serde(rename = "told")]
@@ -198,7 +198,7 @@ pub struct Pause {
 
 read_fields!(Pause { at, by, error, notified as "told" } kept more);
 
-/// What a person asked a ralph loop for, and what the loop knows besides its ledger.
+/// A ralph loop's task and contract, and its state beside the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Assignment {
     /// The task word for word; the beginning of a long one.
@@ -233,7 +233,7 @@ pub struct Checked {
 read_fields!(Checked { fingerprint, since, results });
 
 impl Record {
-    /// A record for a pin with an empty ledger; what the transcript holds by now is not its own.
+    /// A record for a pin, with an empty ledger. Earlier lines of the transcript do not belong to the loop.
     pub fn new(pin: &Pin, session: &str, by: &ArmedBy, transcript: Option<&Path>) -> Self {
         let mut record = Self {
             kind: LoopKind::Feature,
@@ -269,7 +269,7 @@ impl Record {
         if self.words.is_empty() { waits() } else { self.words.clone() }
     }
 
-    /// The pin of a feature's loop whose own is gone: it says whose the loop is, and arms nothing.
+    /// Rebuilds a feature's lost pin: it names the owner and arms nothing.
     pub fn bare_pin(&self) -> Pin {
         Pin {
             about: self.about.clone(),
@@ -284,7 +284,7 @@ impl Record {
         .bare()
     }
 
-    /// What a ralph loop was asked for, `None` when this is no ralph loop.
+    /// A ralph loop's assignment; `None` for a feature's loop.
     pub fn ralph(&self) -> Option<&Assignment> {
         self.assignment.as_deref().filter(|_| self.kind == LoopKind::Task)
     }
@@ -320,9 +320,9 @@ impl Record {
 }
 
 impl Marks {
-    /// Takes the last write of the record as the end of the iteration before.
+    /// The last write of the record marks the end of the previous iteration.
     ///
-    /// The arming is such an end only for a `settled` loop, one that knew its commits.
+    /// The arming, too, is a write, but counts as an end only for a `settled` loop, which knew its commits.
     pub fn begin(&mut self, written: Option<FileTime>, settled: bool) {
         let Some(written) = written else {
             return;
@@ -352,7 +352,7 @@ impl Marks {
         self.checks.retain(|[_, end]| *end >= first);
     }
 
-    /// The time since which a path has this content, which is remembered. `changed` is the file's own time.
+    /// Remembers a path's content, and returns since when the path has it. `changed` is the file's own time.
     pub fn contains_since(&mut self, [path, content]: [u64; 2], changed: FileTime) -> FileTime {
         let known = self.contents.iter().position(|known| known[0] == path);
         if let Some(known) = known.map(|place| self.contents.remove(place)) {
@@ -365,15 +365,15 @@ impl Marks {
         changed
     }
 
-    /// Checks ran at this time. At the end of the checks, the files' clock has gone on a step: a change with that time
-    /// is the agent's work, or nobody can tell.
+    /// True if checks ran at this time. The end is exclusive: the files' clock has ticked since, so a change at that
+    /// time is the agent's, or unclear.
     pub fn is_in_checks(&self, time: FileTime) -> bool {
         self.checks.iter().any(|[start, end]| (*start..*end).contains(&time))
     }
 }
 
 impl Pause {
-    /// The next prompt ends the pause; any other pause ends on somebody's word.
+    /// True if the next prompt ends the pause. Any other pause ends on request.
     pub fn ends_by_itself(&self) -> bool {
         self.by == PausedBy::Failure
     }

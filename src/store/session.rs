@@ -54,7 +54,6 @@ impl Records {
         if may_be_there(&self.kept) { &self.kept } else { &self.notes }
     }
 
-    /// The root of the project.
     fn root(&self) -> &Path {
         self.notes.ancestors().nth(2).unwrap_or(&self.notes)
     }
@@ -64,14 +63,13 @@ impl Records {
         Pins::at(self.root(), self.folder())
     }
 
-    /// Makes the folder; where it cannot be made, the records are in the project.
+    /// Makes the folder. If that fails, the records are in the project.
     pub(super) fn make(&self) {
         if !may_be_there(&self.kept) {
             let _instead = make_private(&self.kept);
         }
     }
 
-    /// The path of a session's record.
     pub(super) fn path(&self, session: &str) -> PathBuf {
         record_path(self.folder(), session)
     }
@@ -107,8 +105,8 @@ impl Records {
         Ok(Some(record))
     }
 
-    /// The session's record, unless its loop has not left its former session: the process that adopted the loop may
-    /// have died halfway.
+    /// The session's record. `None` while its loop still belongs to the former session, because the adoption died
+    /// halfway.
     pub(super) fn arrived(&self, session: &str) -> io::Result<Option<Record>> {
         let Some(record) = self.load(session)? else { return Ok(None) };
         let Some(adopted) = record.adopted.as_ref().filter(|_| record.ledger.is_live()) else {
@@ -116,7 +114,7 @@ impl Records {
         };
         let pin = match record.kind {
             LoopKind::Task => None,
-            // The record itself may be good.
+            // Another kind of error: an unreadable pin must not move a good record aside.
             _ => self.pins().read(PinKey::Feature(&record.about)).map_err(io::Error::other)?,
         };
         let has_left = if let Some(pin) = pin {
@@ -169,7 +167,7 @@ impl SessionFolder {
         self.records.make();
         let record = Record { version: RECORD_VERSION, project: vec![root], ..record.clone() };
         save(&self.record_path(), &record)?;
-        // The clock of the project's files may be another one.
+        // The project's disk may have another clock, so the lock file notes this write's time there.
         self.lock.touch();
         Ok(())
     }
@@ -178,7 +176,6 @@ impl SessionFolder {
         self.records.pins()
     }
 
-    /// The path of the record.
     pub fn record_path(&self) -> PathBuf {
         self.records.path(&self.id)
     }

@@ -10,9 +10,9 @@ use crate::world::{self, Deadline};
 const QUIET: Duration = Duration::from_millis(100);
 /// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(25);
-/// From this age on, nobody is writing the file (spec 003, FR-5).
+/// A file of this age is no longer being written (spec 003, FR-5).
 const LIMIT: Duration = Duration::from_secs(2);
-/// The time until a read takes what is there (spec 003, NFR-1).
+/// A read waits at most this long (spec 003, NFR-1).
 pub const PATIENCE: Duration = LIMIT;
 
 /// The content, once it parses and has been quiet for 100 ms; at the deadline, whatever is there.

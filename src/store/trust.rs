@@ -67,7 +67,7 @@ pub fn add(files: Vec<(&Path, &str, Vec<String>)>) -> io::Result<()> {
     })
 }
 
-/// Ends the trust in these projects. The result: the number of their trusted files.
+/// Ends the trust in these projects, and returns the number of their trusted files.
 pub fn remove(roots: &[PathBuf]) -> io::Result<usize> {
     let mut removed = 0;
     change(|all| {

@@ -13,7 +13,7 @@ use crate::world::{self, WallTime};
 /// Looks at a line without an end, a millisecond apart, before the line counts as torn.
 const LOOKS: usize = 5;
 
-/// Nobody writes a temporary file of this age any more.
+/// A temporary file of this age is no longer being written.
 pub const LEFT_ALONE: Duration = Duration::from_mins(1);
 
 /// Entries of a folder that are searched for temporary files at a time.
@@ -91,7 +91,7 @@ pub(super) fn write_next(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     Ok(write_beside(Readers::AsBefore, path, &[bytes], Flush::ToDisk)?.0)
 }
 
-/// Writes the new content beside the file. The result: its path, and whether the file itself is new.
+/// Writes the new content beside the file. Returns the path, and whether the target is new.
 fn write_beside(
     readers: Readers,
     path: &Path,
@@ -131,7 +131,7 @@ fn removed_if_failed(temporary: &Path, result: io::Result<()>) -> io::Result<()>
 
 /// Appends one line in one write: lines of other writers stay whole.
 ///
-/// If the file's last line has no end, because of a full disk or another program, the new line begins on its own.
+/// Starts on a fresh line after a torn write of a full disk or another program.
 pub fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
     append(open(path, File::options().read(true).append(true).create(true))?, line)
 }
@@ -171,7 +171,7 @@ fn ends_with_a_line_now(file: &mut File) -> io::Result<bool> {
     }
     let mut last = [0];
     file.seek(SeekFrom::End(-1))?;
-    // Somebody may have emptied the file just now.
+    // The file may have been emptied in the meantime.
     Ok(file.read(&mut last)? == 0 || last[0] == b'\n')
 }
 
@@ -235,7 +235,7 @@ fn not_a_file() -> io::Error {
     io::Error::other("something that is not a file has this name")
 }
 
-/// Removes temporary files of this target that nobody has written for `age`: their process was killed. The caller holds
+/// Removes temporary files of this target that are older than `age`, because their process was killed. The caller holds
 /// the target's lock.
 pub fn remove_leftovers(path: &Path, age: Duration) {
     if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {

@@ -33,7 +33,7 @@ const ALONE: u8 = 1;
 /// Every orphan below this process is its child.
 const ADOPTS: u8 = 2;
 
-/// Declares that this process runs one program at a time, and that all below it belongs to that program.
+/// Declares that this process runs one program at a time: every process below it belongs to that program.
 pub fn alone() {
     PARENT.store(ALONE, Ordering::Relaxed);
 }

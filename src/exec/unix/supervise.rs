@@ -17,7 +17,7 @@ const NOT_STARTED: i32 = 126;
 /// How often a program that runs for hours is looked at.
 const SELDOM: Duration = Duration::from_millis(500);
 
-/// Becomes a supervisor and exits, if this process was started as one. Otherwise notes that this program can be one,
+/// Becomes a supervisor and exits, if this process was started as one. Otherwise declares that this program can be one,
 /// and that it runs one program at a time.
 pub fn supervise_if_asked() {
     can_be_one();

@@ -1,7 +1,7 @@
-//! The end of a program with all that it starts.
+//! Ends a program with every process that it started.
 //!
-//! Each program has a job of its own. A process that runs one program at a time is in a job itself: that job also holds
-//! what a program started before it entered its own, and ends it all when this process is killed.
+//! Each program has its own job. A process that runs one program at a time is in an outer job. The outer job holds
+//! children that started before the program entered its own job, and ends them all when this process is killed.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};

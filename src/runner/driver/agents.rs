@@ -50,7 +50,7 @@ pub struct Agents {
     pub lineup: Lineup,
     /// The wait for usage limits since the last answer.
     pub waited: Duration,
-    /// The program between the runner and what it starts.
+    /// The program that supervises everything the runner starts.
     pub supervisor: PathBuf,
     /// The path of `wt-usage`.
     pub usage: Option<PathBuf>,
@@ -98,7 +98,7 @@ impl Agents {
         &self.seats[self.current]
     }
 
-    /// Another agent takes the next iteration and does not wait for this one's limit.
+    /// True if another agent can take the next iteration at once.
     pub fn another_goes_on(&self) -> bool {
         let next = self.lineup.next(world::now().millis());
         next.agent != self.current && next.wait_ms == 0
@@ -112,8 +112,8 @@ impl Agents {
         }
     }
 
-    /// Notes a usage limit of the agent at work; `resets_at` is in seconds since the Unix epoch. The result is the end
-    /// of the limit to wait for, and the wait; `None` if another agent goes on.
+    /// Notes a usage limit of the agent at work; `resets_at` is in seconds since the Unix epoch. Returns the end of the
+    /// limit to wait for, and the wait; `None` if another agent goes on.
     pub fn at_limit(&mut self, resets_at: Option<u64>) -> Option<(Option<u64>, Duration)> {
         let pause = limit_pause(resets_at.map(until), self.lineup.rest(self.current).limits);
         let now = world::now();

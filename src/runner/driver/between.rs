@@ -31,8 +31,8 @@ pub(super) enum Next {
 }
 
 impl Driver<'_> {
-    /// Waits while a person wants a pause and the time is not up; the result is what ends the wait early. `what` names
-    /// the pause and its reason, `words` tell what to do.
+    /// Waits while a person pauses the loop and its time lasts. Returns the request that ended the wait early, if any.
+    /// `what` names the pause and its reason, `words` tell the next step.
     pub(super) fn wait_while_paused(
         &mut self,
         what: &str,
@@ -66,9 +66,9 @@ impl Driver<'_> {
         }
     }
 
-    /// Waits, at most until the same time by the wall clock: after a sleep of the machine a usage limit that is lifted
-    /// at 07:00 is lifted then. The result is what ends the wait early. The loop's own limits are judged after the next
-    /// iteration.
+    /// Waits, at most until the same time by the wall clock: a usage limit that is lifted at 07:00 is lifted then, even
+    /// if the machine slept. Returns the request that ended the wait early, if any. The loop's own limits are judged
+    /// after the next iteration.
     pub(super) fn rest(&mut self, length: Duration, what: &str) -> Result<Option<EndRequest>> {
         let (over, rest) = (world::now().after(length), Stopwatch::start());
         let length = self.time_left().map_or(length, |left| length.min(left));
@@ -117,7 +117,7 @@ impl Driver<'_> {
             (Verdict::End(reason), _) => Next::End(reason),
             (Verdict::Wait(_), RunOutcome::UsageLimit { resets_at, .. }) => Next::Limit(*resets_at),
             (Verdict::Wait(_), _) => Next::Limit(self.reader_resets_at()),
-            // A failed run with progress counts as none in a row, and rests all the same.
+            // After progress there are no failures in a row, but the run rests all the same.
             (Verdict::Continue(_), RunOutcome::Failed(_) | RunOutcome::Lasting(_)) => {
                 let times = self.files.state.ledger.failures.max(1);
                 Next::Iteration(doubled(self.plan.options.settings.retry_pause(), times))
@@ -163,8 +163,8 @@ impl Driver<'_> {
         self.console.screen.report(event, &words);
     }
 
-    /// Waits until a usage limit is lifted, after a person's confirmation where nobody allowed the wait at the start.
-    /// The result is what ends the wait early.
+    /// Waits until a usage limit is lifted. Asks a person first, unless the options allow the wait. Returns the request
+    /// that ended the wait early, if any.
     pub(super) fn rest_at_limit(
         &mut self,
         resets_at: Option<u64>,
@@ -191,7 +191,7 @@ impl Driver<'_> {
         self.rest(over.since(world::now()), "the usage limit")
     }
 
-    /// Not for the demo, and not where a person declined.
+    /// Keeps the machine awake, except in the demo and with `--no-stay-awake`.
     pub(super) fn keep_awake(&mut self) {
         let options = self.plan.options;
         if !options.settings.no_stay_awake() && options.harness != HarnessChoice::Demo {

@@ -78,7 +78,7 @@ impl Driver<'_> {
             .then(|| format!("{tasks} open at the start, and not in the list any more: {named}"))
     }
 
-    /// What the passed review leaves to a person.
+    /// The notes of a passed review, for a person.
     fn noted_by_review(&self) -> Vec<String> {
         let checked = self.proofs.checked.iter();
         let reviews = checked.flat_map(|run| &run.results).filter(|result| result.review.is_some());
@@ -86,7 +86,7 @@ impl Driver<'_> {
         lines.filter_map(|line| line.strip_prefix(NOTE)).map(str::to_owned).collect()
     }
 
-    /// Nobody tells a runner which commands an agent carried out.
+    /// A runner cannot see which commands its agent carried out.
     fn unseen_hooks(&self) -> Option<String> {
         let hooks = hooks_in_words(&self.plan.options.spec_kit.hooks);
         (!hooks.is_empty()).then(|| {

@@ -1,5 +1,5 @@
-//! The files of an iteration: found, committed where the runner commits, and kept under a ref where the iteration had no
-//! end of its own. The next run commits or names those of an interrupted iteration.
+//! Finds the files of an iteration, commits them if the options say so, and keeps unfinished work under a ref. The next
+//! run commits or names the files of an interrupted iteration.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -44,12 +44,12 @@ struct Unfinished {
     number: u32,
     /// Changed by the iteration, and untouched since.
     files: Vec<PathBuf>,
-    /// Changed since, or by an unknown hand.
+    /// Changed later, or by an unknown program.
     later: Vec<PathBuf>,
 }
 
 impl Driver<'_> {
-    /// Finds the files and commits of the iteration, and commits its files where commits are wanted. The result counts
+    /// Finds the iteration's files and commits, and commits the files if the options say so. Returns the number of
     /// commits with work in them; `None` without a repository.
     pub(super) fn look_at_changes(
         &mut self,
@@ -144,8 +144,8 @@ impl Driver<'_> {
         self.tree.uncommitted.extend(files);
     }
 
-    /// Settles the work of the last run's interrupted iteration: commits it where commits are wanted, keeps what is not
-    /// committed, and tells the person and the next agent.
+    /// Settles the work of the last run's interrupted iteration: commits it if the options say so, keeps the rest under
+    /// a ref, and tells the person and the next agent.
     pub(super) fn settle_unfinished(&mut self) {
         let Some(Past { iteration: last, .. }) = state::last(&self.files.folder) else { return };
         let is_kept = self.tree.git.as_ref().is_some_and(|git| git.has_kept(&last.kept_as));
@@ -182,7 +182,7 @@ impl Driver<'_> {
         self.feedback.remarks.push(remark);
     }
 
-    /// Names the uncommitted files of the interrupted iteration at the end, where commits are wanted.
+    /// At the end, names the uncommitted files of the interrupted iteration, if the options ask for commits.
     pub(super) fn unfinished_words(&self) -> Option<String> {
         let files = &self.tree.interrupted;
         let asked = self.plan.commits() && self.tree.git.is_some();
@@ -227,8 +227,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Keeps the work of an iteration without an end of its own, if it changed anything or an earlier ref still exists.
-    /// An iteration with an end of its own clears the name.
+    /// Keeps the work of an unfinished iteration under a ref, if it changed anything or an earlier ref still exists. A
+    /// finished iteration clears the name.
     pub(super) fn keep_unfinished(&mut self, entry: &mut Iteration, ran: &AgentRun) {
         let Some(why) = unfinished(ran) else {
             self.files.state.kept_as.clear();
@@ -291,7 +291,7 @@ impl Driver<'_> {
     }
 }
 
-/// Separates files that someone touched since. `dirty` are git's changed files, `None` without a repository.
+/// Separates the files that were touched later. `dirty`: git's changed files, `None` without a repository.
 fn sorted(iteration: &Iteration, dirty: Option<Vec<PathBuf>>, worktree: &Path) -> Unfinished {
     let began = time_of(&iteration.started).unwrap_or(WallTime::from_millis(u64::MAX));
     let ended = iteration.ended.as_deref().and_then(time_of).unwrap_or_default();

@@ -43,8 +43,8 @@ pub(super) fn count_cut_off(left: &mut Iteration, folder: &Path, prices: &PriceT
     }
 }
 
-/// The use of a review in the last step of this iteration; nothing without one. The log tells the use of a review that
-/// was cut off, and an unknown part is marked.
+/// The use of a review in the iteration's last step; zero without one. The log tells the use of a review that was cut
+/// off; an unknown part is marked.
 pub(super) fn review_of_cut_off(
     iteration: &Iteration,
     state: &LoopState,
@@ -76,7 +76,7 @@ pub(super) fn review_of_cut_off(
     let written = fs::symlink_metadata(&log).and_then(|meta| meta.modified());
     let is_its = written.is_ok_and(|at| WallTime::from(at) >= began);
     let read = is_its.then(|| cut_off_review(review, log, prices)).flatten().unwrap_or_default();
-    // Nothing tells the rest of the use.
+    // The rest of the use is unknown.
     let unknown = Amount { partial: true, ..Amount::default() };
     read.plus(Spent { tokens: unknown, cost: unknown })
 }

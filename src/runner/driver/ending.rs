@@ -28,7 +28,7 @@ use crate::store::names::{EndName, JournalEvent};
 use crate::store::receipts::Receipts;
 use crate::world;
 
-/// What a person does after a full disk.
+/// The person's next step after a full disk.
 const MAKE_ROOM: &str =
     "Make room on the disk, then run the same command again: it continues this loop.";
 
@@ -62,7 +62,7 @@ impl Driver<'_> {
         exit::what_next(reason, change, last, &state.harness)
     }
 
-    /// Writes the end down and reports it; the result is the exit code.
+    /// Records and reports the end, and returns the exit code.
     pub(super) fn finish(&mut self, reason: &TerminalReason, signal: Option<i32>) -> Result<u8> {
         let gone = self.project_is_gone();
         let reason = gone.as_ref().unwrap_or(reason);
@@ -88,7 +88,7 @@ impl Driver<'_> {
         state.exit_code = Some(code);
         state.doing.clear();
         let saved = self.files.save();
-        // The last iteration's entry has said these words.
+        // The journal entry of the last iteration may have these words already.
         let is_new = |words: &&String| **words != self.totals.journaled_end;
         let new_words: Vec<String> =
             [&words].into_iter().chain(&checked).chain(&doubts).filter(is_new).cloned().collect();
@@ -107,7 +107,7 @@ impl Driver<'_> {
         self.console.screen.title(&status.word());
         self.summary(reason, code, &doubts);
         self.tell_person(reason);
-        // The end is reported also where it cannot be written down. Without the project a failed write is no news.
+        // The end is reported even if it cannot be written. Without the project, a failed write is no news.
         if gone.is_some() { Ok(code) } else { saved.and(noted).map(|()| code) }
     }
 
@@ -165,7 +165,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Names the project where the runner was started outside of it.
+    /// The `--project` option, if the runner was started outside the project.
     fn project_flag(&self) -> String {
         let elsewhere = !self.plan.options.start.starts_with(&self.plan.change.root);
         if elsewhere {
@@ -233,7 +233,7 @@ impl Driver<'_> {
         self.unfinished_words().into_iter().chain(kept).chain(shares).collect()
     }
 
-    /// What a person can do about denied tools.
+    /// The person's remedies for denied tools.
     pub(super) fn remedies(&self) -> String {
         messages::remedies(self.plan.options.allow_all, self.agents.seat().harness.accepts())
     }

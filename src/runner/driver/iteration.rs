@@ -70,7 +70,7 @@ impl Driver<'_> {
         let harness = seats[*current].harness.as_ref();
         let mut counted = counter.count(used, &ran.report, harness, began_at);
         if let Some(passed_at) = ran.passed_at {
-            // The use that ended the run counts, even where another figure would be preferred.
+            // The use that ended the run counts, even if another figure is lower.
             counted.tokens = counted.tokens.max(passed_at.total());
         }
         if let Some(warning) = &counted.warning {
@@ -114,8 +114,8 @@ impl Driver<'_> {
         Ok(self.after(verdict, &ran))
     }
 
-    /// Writes down the beginning of the iteration and runs its agent: the use before, and the run. An error means that
-    /// the agent never ran, because the disk is full.
+    /// Records the beginning of the iteration and runs its agent. Returns the use before the run, and the run. The
+    /// error means that the agent never ran, because the disk is full.
     fn begin_and_run(
         &mut self,
         entry: &Iteration,
@@ -359,7 +359,7 @@ impl Driver<'_> {
         let ledger = &self.files.state.ledger;
         let noted = if reason.is_some() { noted.with_reviews(ledger) } else { noted };
         let is_noted = self.files.note(&noted);
-        // The iteration is written down also without the journal.
+        // The iteration is recorded even if the journal cannot be written.
         match verdict {
             Verdict::Wait(_) => self.files.give_back(entry),
             _ => self.files.end(entry),

@@ -36,7 +36,7 @@ use crate::world::{FileTime, Stopwatch};
 const LONGEST_NEED: usize = 500;
 
 impl Driver<'_> {
-    /// Asks the engine, and runs the checks where it wants them.
+    /// Asks the engine, and runs the checks that the engine wants.
     pub(super) fn judge(
         &mut self,
         seen: Observation,
@@ -193,17 +193,17 @@ impl Driver<'_> {
         Ok(ChecksSeen::Earlier(known.results))
     }
 
-    /// Saves the state; the result is the time of that by the files' clock. Later changes have a later time.
+    /// Saves the state and returns the save's time by the files' clock: later changes have a later time.
     fn saved_now(&mut self) -> FileTime {
         // The state is for onlookers; the next step is written down in any case.
         let _ = self.files.save();
         self.files.saved_at()
     }
 
-    /// Runs the checks one after the other, and those again that passed before a file changed. An error means that a
-    /// person stopped the loop.
+    /// Runs all checks, and repeats those that a later change of a file outdated. The review runs last, once all
+    /// commands have passed.
     ///
-    /// The review comes last, and only after all commands have passed.
+    /// The error means that a person stopped the loop.
     fn check(&mut self, pending: &Pending, log: &mut File) -> Result<Vec<CheckResult>, Stopped> {
         let (checks, review) = (pending.commands(), pending.review());
         let all = checks.len() + usize::from(review.is_some());
@@ -314,8 +314,8 @@ fn is_answered(report: &AgentReport) -> bool {
 
 /// The results of the last checks, if one failed and nothing has happened since.
 ///
-/// Files do not show every cause: any tool call asks for another run. The agent can write where the results are kept,
-/// so a pass of all is never taken from there.
+/// Files do not show every cause of a failure, so any tool call asks for a new run. The agent can write to the stored
+/// results, so a stored pass never counts.
 fn still_good(
     checked: Option<&Checked>,
     seen: &Observation,
@@ -349,7 +349,7 @@ pub(super) struct Stopped {
     in_review: bool,
 }
 
-/// What a person must do in the agent's words, cut for a message.
+/// The agent's need for a person, in its own words, cut for a message.
 fn need(text: &str) -> Option<String> {
     let need = crate::text::title(blocked(text)?, LONGEST_NEED);
     (!need.is_empty()).then_some(need)

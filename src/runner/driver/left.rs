@@ -1,4 +1,4 @@
-//! What a run begins with: what a person arms by starting it, and the baseline of an earlier run.
+//! The beginning of a run: the terms that a person arms by starting the run, and the baseline of an earlier run.
 //!
 //! Baseline of a run: the list and file contents with which it began. After a stop, a limit or a kill, the next run judges
 //! ticks by the baseline.
@@ -70,8 +70,8 @@ pub(super) struct RunPin<'a> {
 }
 
 impl WorkTree<'_> {
-    /// The baseline of the last run. `None` if that run came to its end, if a person wants to begin at 0, and where
-    /// every tick counts. An error if the baseline cannot be read: unproved ticks would count.
+    /// The baseline of the last run. `None` if that run is over, if a person starts from zero, or if every tick counts.
+    /// An unreadable baseline is an error: without it, unproved ticks would count.
     pub(super) fn left_run(&self) -> Result<Option<LeftRun>> {
         let options = self.plan.options;
         if options.counting == Counting::FromZero || options.settings.proof() == LeastProof::Word {
@@ -177,8 +177,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Removes the baseline, or keeps it with the state at the stop where the next run may have to judge work. If the
-    /// removal fails, the next run judges ticks without a receipt once more.
+    /// Removes the baseline. If the next run may have to judge work, keeps it with the state at this stop instead. If
+    /// the removal fails, the next run judges ticks without a receipt once more.
     pub(super) fn leave_run(&self) {
         if self.files.state.leaves_work() {
             self.proofs.keep_stop(&self.tree, &self.console.screen);
@@ -263,7 +263,7 @@ fn kept_look(judge: &TickJudge, contents: Option<Contents>) -> Vec<u8> {
 }
 
 impl TickProofs {
-    /// Keeps the contents for `spool task done`, where that judges by the run's rule.
+    /// Stores the contents for `spool task done`, if that command judges by the run's rule.
     pub(super) fn keep_for_done(&self, tree: &WorkTree<'_>, screen: &Screen) {
         let (Some(since), Some(judge)) = (self.judged_since, &self.judge) else { return };
         let Some(list) = judge.armed_list() else { return };
@@ -307,8 +307,8 @@ impl TickProofs {
     }
 }
 
-/// Pins the Verify commands of a change's list, and for a feature the least proof of its tasks. `None` where there is
-/// nothing to pin. A continued run pins what it began with.
+/// Pins the Verify commands of a change's list, and the least proof of a feature's tasks. `None` if there is nothing to
+/// pin. A continued run pins the terms of its beginning.
 pub(super) fn pin<'a>(
     change: &'a Change,
     options: &Options,
@@ -346,7 +346,7 @@ pub(super) fn pin<'a>(
     };
     let kept = Pins::of(&change.root)
         .and_then(|pins| pins.write(PinKey::Change(&change.id), &pin, &commands));
-    // The look takes the commands from the pin: it includes the files that they run even where git ignores them.
+    // The look takes the commands from the pin: it includes ignored files that a command runs.
     let contents = judges.then(|| match left {
         Some(_) => Ok(has_contents(change, &feature, &pin)),
         None => keep_contents(change, &feature, &pin, &file.bytes),
@@ -365,8 +365,8 @@ pub(super) fn pin<'a>(
     Some(RunPin { change, armed_at, commands, judged_since, words })
 }
 
-/// Keeps the contents for `spool task done`. `false` where a session's loop is armed on the same feature: that loop's
-/// rule holds. The error's words tell why nothing can be kept.
+/// Stores the contents for `spool task done`. `false`: a session's loop is armed on the same feature, and its rule
+/// holds. The error says why nothing can be stored.
 fn keep_contents(
     change: &Change,
     feature: &Feature,
@@ -386,7 +386,7 @@ fn keep_contents(
     })
 }
 
-/// `spool task done` can judge by contents kept at arming: those of the continued run still exist.
+/// True if `spool task done` can judge by the contents of the continued run, and no session's loop rules instead.
 fn has_contents(change: &Change, feature: &Feature, pin: &Pin) -> bool {
     let receipts = Receipts::of(&change.root, &feature.name, &list_of(feature));
     let is_kept = receipts.is_ok_and(|kept| kept.armed_list(pin.armed_at.millis()).is_some());

@@ -121,9 +121,9 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     end.map(ExitCode::from)
 }
 
-/// Waits for the end of a killed runner's tree: two agents would work on the same files, and commits of the first would
-/// be found in no iteration, or in the wrong one. If the supervisor was killed, too, the rest of the tree is ended; the
-/// result is a line about that.
+/// Waits for the end of a killed runner's tree: two agents would work on the same files, and a late commit of the first
+/// would count for no iteration, or for a wrong one. If the supervisor was killed, too, ends the rest of the tree and
+/// returns a line about that.
 fn end_what_was_left_before(change: &Change, signals: &Signals) -> Option<String> {
     let folder = state_folder(&change.root, &change.id);
     let (before, _) = read_state(&folder).ok()??;
@@ -151,7 +151,7 @@ fn end_what_was_left_before(change: &Change, signals: &Signals) -> Option<String
 }
 
 impl Driver<'_> {
-    /// The result is the exit code.
+    /// Runs the loop to its end, and returns the exit code.
     fn until_the_end(&mut self) -> Result<u8> {
         match self.one_after_the_other() {
             Err(_) if self.files.full_disk().is_some() => {
@@ -224,7 +224,7 @@ impl Driver<'_> {
         is_gone.then(|| engine::project_is_gone(&root.display().to_string()))
     }
 
-    /// The end of a loop without its change: nothing tells what is wanted.
+    /// The end of a loop whose change is gone: without the change, there is no task.
     fn change_is_gone(&self) -> Option<TerminalReason> {
         let change = self.plan.change;
         let document = change.folder.join(change.primary());

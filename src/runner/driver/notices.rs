@@ -22,7 +22,7 @@ use crate::store::names::JournalEvent;
 use crate::text::line;
 
 impl Driver<'_> {
-    /// Says what is about to run, and what a person may not expect.
+    /// Tells the person what will run, with warnings about surprises.
     pub(super) fn greet(&mut self) {
         for path in &self.files.put_aside {
             self.console.screen.warn(&format!(
@@ -133,7 +133,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Names the repository that git cannot read, the reason, what the loop goes without, and the next step.
+    /// Names the repository that git cannot read, the reason, the features that the loop lacks, and the next step.
     fn warn_of_unread(&self, unread: &UnreadRepository) {
         let UnreadRepository { place, said, remedy } = unread;
         let (place, folder) = (place.display().to_string(), self.tree.path().display().to_string());
@@ -167,7 +167,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Says that an iteration begins, with a task or spec-kit's converge command. The result is the live line.
+    /// Announces an iteration with its task or spec-kit's converge command, and returns the live line.
     pub(super) fn announce(
         &self,
         number: u32,

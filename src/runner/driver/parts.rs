@@ -54,7 +54,7 @@ pub struct RunTotals {
     pub journaled_end: String,
 }
 
-/// What the next prompt says about the last iteration.
+/// Feedback on the last iteration, for the next prompt.
 #[derive(Default)]
 pub struct Feedback {
     /// Missing at the end of the iteration.

@@ -14,7 +14,7 @@ pub struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Without a setting, a list decides where there is one (spec 001).
+    /// Without a setting, the task list decides if there is one (spec 001).
     pub fn of(change: &'a Change, options: &'a Options) -> Self {
         let done = match options.done {
             Some(done) => done,

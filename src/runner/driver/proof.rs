@@ -24,8 +24,8 @@ use crate::store::receipts::{MOST_FILES, Receipt, Receipts, Witness};
 use crate::world::{self, WallTime};
 
 impl Driver<'_> {
-    /// Takes the files' contents and the list before the first iteration, with the pinned terms; a continued run takes
-    /// what it began with.
+    /// Takes the files' contents and the list before the first iteration, with the pinned terms. A continued run takes
+    /// those of its beginning.
     pub(super) fn begin_proofs(
         &mut self,
         pin: Option<&RunPin<'_>>,
@@ -69,13 +69,13 @@ impl Driver<'_> {
         promised::arm(&judge, &String::from_utf8_lossy(&task), LOOK).ok()
     }
 
-    /// `None` where nothing can be kept.
+    /// `None` if nothing can be stored.
     fn promise_judge(&self) -> Option<TickJudge> {
         let began = time_of(&self.files.state.started_at)?;
         Some(promised::promise_judge(self.tree.path(), self.tree.run_receipts().ok()?, began))
     }
 
-    /// The difference of the files since the start, and words against a promise that alone ends the run.
+    /// The difference of the files since the start, and the doubts about a promise that alone ends the run.
     pub(super) fn against(&self, claimed: bool) -> (Difference, String) {
         let touched = || self.tree.since_start();
         if !claimed || !self.plan.is_by_word() {
@@ -86,7 +86,7 @@ impl Driver<'_> {
     }
 
     /// Judges the tasks ticked in an iteration. `said` is the final text of an agent with a good end. Unproved tasks
-    /// count as open, and their boxes are opened again: nobody can be writing the list any more.
+    /// count as open, and their boxes are opened again. The agent has ended, so no other program writes the list.
     pub(super) fn judge_ticks(
         &mut self,
         looked: &mut TaskListUpdate,
@@ -205,8 +205,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Keeps a receipt for each ticked task without one from `spool task done`, and notes a passed review in the
-    /// receipts of the tasks that it read. A warning tells why nothing is kept.
+    /// Writes a receipt for each ticked task that `spool task done` gave none, and notes a passed review in the
+    /// receipts of the tasks that it read. A warning tells why nothing is written.
     pub(super) fn keep_receipts(&mut self, entry: &Iteration, began_at: WallTime, at: WallTime) {
         let is_any = !entry.tasks_ticked.is_empty()
             || self.proofs.ticks.to_keep().next().is_some()

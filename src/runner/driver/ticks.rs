@@ -22,13 +22,13 @@ const MOST: usize = 10;
 /// The terms by which a run judges ticks.
 #[derive(Default)]
 pub struct TickProofs {
-    /// `None` without a list, and where nothing can be kept outside of the project.
+    /// `None` without a list, or if nothing can be stored outside the project.
     pub judge: Option<TickJudge>,
     /// Stops of the continued run.
     pub stops: u32,
     /// The list at the beginning.
     pub list_at_start: Option<Rc<TaskFile>>,
-    /// The time of arming where `spool task done` judges by the run's rule and keeps the contents after a tick.
+    /// The time of arming, if `spool task done` judges by the run's rule and stores the contents after a tick.
     pub judged_since: Option<WallTime>,
     /// `None` before the first run of the checks.
     pub checked: Option<Checked>,
@@ -71,7 +71,7 @@ impl TickProofs {
         self.follow_list(tree);
     }
 
-    /// The agent may have moved the list into the archive.
+    /// Follows the list, which the agent may have moved into the archive.
     pub fn follow_list(&mut self, tree: &WorkTree<'_>) {
         if let (Some(judge), Some(list_at)) = (&mut self.judge, tree.list_path()) {
             let place = &mut judge.place;
@@ -100,8 +100,8 @@ impl TickProofs {
         is_read.then(|| reader.clone())
     }
 
-    /// Lines about a tick that protected files hold up, each behind a line break. Empty for any other tick, and where
-    /// this runner has named all of the files before.
+    /// Lines about a tick that protected files hold up, each behind a line break. Empty for any other tick, and if this
+    /// runner has named all of the files before.
     pub(super) fn how_to_put_back(
         &mut self,
         why: &Unproved,

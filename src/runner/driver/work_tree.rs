@@ -25,8 +25,8 @@ use crate::store::write::remove_dead_leftovers;
 use crate::system::names;
 use crate::world::{self, WallTime};
 
-/// The next iteration uses a look of this age. Changes meanwhile count as the agent's, like all changes while it works:
-/// at worst a loop runs one iteration more, or commits a file that is not the agent's.
+/// The next iteration still uses a look of this age. Later changes count as the agent's, like all changes while it
+/// works: at worst, the loop runs one more iteration, or commits another program's file.
 const HOLDS: Duration = Duration::from_secs(1);
 
 /// The wait for another holder of the task log's lock.
@@ -65,7 +65,7 @@ pub struct WorkTree<'a> {
 pub struct NewCommits {
     /// The oldest first.
     pub names: Vec<String>,
-    /// An empty commit, or one of the loop's own notes, holds no work.
+    /// False for empty commits, and for commits of the loop's own notes.
     pub hold_work: bool,
 }
 
@@ -172,12 +172,12 @@ impl<'a> WorkTree<'a> {
         self.is_fresh = true;
     }
 
-    /// Something runs that may change files and is not the agent.
+    /// Call this before anything but the agent runs that may change files.
     pub fn forget_look(&mut self) {
         self.is_fresh = false;
     }
 
-    /// Begins an iteration; the result is the look at its start.
+    /// Begins an iteration and returns the look at its start.
     pub fn begin(&mut self) -> Rc<WorkTreeFiles> {
         self.look_at_git();
         self.at_start.clone_from(&self.latest);
@@ -255,7 +255,7 @@ impl<'a> WorkTree<'a> {
         self.head.clone_from(&self.latest.head);
     }
 
-    /// Starts git only where something has moved.
+    /// Starts git only if something has moved.
     fn look_at_git(&mut self) {
         if let Some(git) = &self.git {
             self.latest = git.moment(Some(std::mem::take(&mut self.latest)));

@@ -37,7 +37,7 @@ impl GitStatus {
         self.0.into_iter().filter(|(letters, _)| letters != b"!!").map(|(_, path)| path).collect()
     }
 
-    /// The files among these that differ, and those of them that git does not know yet.
+    /// Of these files: all that differ, and those among them that git does not know yet (untracked or in conflict).
     pub(super) fn to_commit(&self, files: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let wanted: BTreeSet<&PathBuf> = files.iter().collect();
         let differs =
@@ -123,7 +123,7 @@ impl Git {
         paths(&self.run(&asked, &[]).unwrap_or_default())
     }
 
-    /// The files that git does not know and that only a person's list of its own hides, changed at this time or later.
+    /// Untracked files that only a person's own ignore list hides, changed at this time or later.
     pub fn excluded_since(&self, time: WallTime) -> Vec<PathBuf> {
         let asked = ["ls-files", "--others", "--exclude-per-directory=.gitignore", "-z", "--", "."];
         let shown = self.unknown_files();

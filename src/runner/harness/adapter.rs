@@ -87,7 +87,7 @@ pub enum Approval {
 /// How a program is started: no shell takes part, and no argument is quoted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
-    /// A path, or a name on the `PATH`. It is no `PathBuf`, which is not written where its bytes are no text.
+    /// A path, or a name on the `PATH`. Not a `PathBuf`, because serde refuses one that is not UTF-8.
     pub program: OsString,
     pub arguments: Vec<OsString>,
     /// Text behind the arguments that is not quoted: `cmd` reads its line by its own rules.

@@ -2,8 +2,8 @@
 
 use crate::world;
 
-/// Marks of a running agent program in the environment. A program that finds its own mark believes that it runs inside
-/// itself: it refuses, or joins a foreign session.
+/// Variables that a running agent program sets. An agent that sees its own variable believes that it runs inside
+/// itself: it refuses to start, or joins a foreign session.
 ///
 /// Seen in the environment of commands under Claude Code (2.1.143 and 2.1.330), Codex, opencode, Gemini CLI and Copilot
 /// CLI. A person's settings and credentials are not among them.

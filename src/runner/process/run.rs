@@ -187,8 +187,8 @@ impl SupervisedRun<'_> {
         self.stuck = Some(Deadline::after(REST_OF_THE_SUPERVISOR));
     }
 
-    /// Ends the tree of a supervisor that was killed or hangs. Where the system allows that, its orphans are children
-    /// of this process now.
+    /// Ends the tree of a supervisor that was killed or hangs. If this process is a subreaper, the orphans are its
+    /// children now.
     fn end_without_supervisor(&mut self) {
         let _ = self.supervisor.child.kill();
         let status = self.supervisor.child.wait();

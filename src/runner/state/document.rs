@@ -11,7 +11,7 @@ use super::loop_state::{Iteration, LoopState};
 
 /// Bytes read of either state file.
 pub(super) const MOST: u64 = 32 << 20;
-/// Iterations in the file; older ones are in the history only. The whole file is written twice in each iteration, and a
+/// Most iterations in the file; older ones are only in the history. Every iteration writes the whole file twice, so a
 /// long loop pays for its size.
 pub const MOST_ITERATIONS: usize = 200;
 /// Bytes of their lines.
@@ -43,7 +43,7 @@ pub(super) struct ReadState {
 }
 
 impl EndedIterations {
-    /// Adds an iteration; the oldest ones go if there are too many.
+    /// Adds an iteration, and drops the oldest ones beyond the limits.
     pub fn push(&mut self, iteration: &Iteration) -> io::Result<()> {
         self.lines.push_back(serde_json::to_string(iteration)?);
         let mut bytes: usize = self.lines.iter().map(String::len).sum();
@@ -78,7 +78,7 @@ pub(super) fn written(
     ])
 }
 
-/// The content of a state file, whoever wrote it. An error in words for any other file.
+/// Parses a state file, of ours or of another program. The error says why the file is none.
 pub(super) fn parse(bytes: &[u8]) -> Result<ReadState, String> {
     let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     let Value::Object(mut fields) = value else { return Err("it holds no JSON object".to_owned()) };

@@ -37,8 +37,7 @@ pub fn is_change_id(id: &str) -> bool {
         && crate::text::is_plain(id)
 }
 
-/// The real path of a change's state folder, made if missing. Nothing is made outside of the project, through whatever
-/// links.
+/// Makes a change's state folder and returns its real path. No link leads the folder out of the project.
 pub fn make_state_folder(root: &Path, change: &str) -> Result<PathBuf> {
     check_id(change)?;
     let root = real_path(root).with_context(|| format!("`{}`", root.display()))?;
@@ -79,7 +78,7 @@ pub fn changes_with_state(root: &Path) -> Vec<String> {
     changes
 }
 
-/// Makes a folder if missing. The result: its real path, inside of `root`.
+/// Makes a folder if missing. Returns its real path, inside `root`.
 pub(super) fn make(root: &Path, folder: &Path) -> Result<PathBuf> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(at(folder, &error)),
@@ -121,7 +120,7 @@ pub(super) fn at(path: &Path, error: &io::Error) -> anyhow::Error {
     io::Error::new(error.kind(), words).into()
 }
 
-/// Only a full disk kept a file from being written.
+/// True if the cause is a full disk.
 pub(super) fn is_disk_full(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.downcast_ref().is_some_and(is_full))
 }

@@ -21,7 +21,7 @@ use crate::system::processes;
 
 /// The time to wait for a lock: a program that only looks holds the lock for a moment.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// The holder's note on itself: in the lock, or beside a lock that nobody can read while it is held.
+/// The file with the holder's note. On Windows it is beside the lock, because a held lock cannot be read there.
 const WORDS: &str = if cfg!(windows) { "holder.json" } else { LOCK };
 /// A change's lock, in its state folder.
 const LOCK: &str = "lock";
@@ -40,7 +40,7 @@ pub struct Holder {
     pub since: String,
 }
 
-/// Why no second runner may begin.
+/// The other runner that keeps this one from beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockTaken {
     /// The first runner's change; empty if unknown.
@@ -50,7 +50,7 @@ pub struct LockTaken {
     pub holder: Holder,
 }
 
-/// What two runners cannot have at the same time.
+/// The thing that two runners cannot share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Both {
     Change,
@@ -131,8 +131,8 @@ fn taken_tree(document: &Path) -> LockTaken {
     LockTaken { change: state.change_id, both: Both::WorkTree, holder }
 }
 
-/// The runner of a change's loop now; `None` for none. An error if the lock cannot be opened, and nobody knows. Never
-/// waits.
+/// The runner of a change's loop now; `None` for none. A lock that cannot be opened is an error, because it may be
+/// held. Never waits.
 pub fn holder(folder: &Path) -> io::Result<Option<Holder>> {
     let path = folder.join(LOCK);
     let refused = |why: &dyn fmt::Display| {
@@ -142,7 +142,7 @@ pub fn holder(folder: &Path) -> io::Result<Option<Holder>> {
     let file = match read::open(&path) {
         Ok((file, _)) => file,
         Err(Problem::Refused(why)) => return Err(refused(&why)),
-        // Where no lock can be, nobody holds one.
+        // If no lock can be there, no runner holds one.
         Err(_) => return Ok(None),
     };
     match file.try_lock_shared() {
@@ -154,7 +154,7 @@ pub fn holder(folder: &Path) -> io::Result<Option<Holder>> {
     }
 }
 
-/// The holder by its own note; nobody yet if the lock has no note.
+/// The holder by its own note; unknown if the lock has no note yet.
 fn written_holder(folder: &Path) -> std::result::Result<Holder, Problem> {
     let content = read::read(&folder.join(WORDS), MOST)?;
     Ok(serde_json::from_slice(&content.bytes).unwrap_or_default())

@@ -12,7 +12,7 @@ use crate::runner::options::DoneWhen;
 use crate::store::journal::Entry;
 use crate::store::names::{PromiseState, VerdictName};
 
-/// Seconds: a loop that only waited for so long need not be counted.
+/// Seconds: a shorter loop that has used nothing is not continued.
 const SHORT: f64 = 60.0;
 /// The state of a paused loop; a reason may follow.
 pub const PAUSED: &str = "paused";
@@ -254,8 +254,8 @@ pub struct Iteration {
 }
 
 impl LoopState {
-    /// The next runner counts on: the loop was stopped, and did not end by itself. `false` for a loop that has used
-    /// nothing.
+    /// True if the next runner continues this loop's counts: a stop or a usage limit ended it, and it has used
+    /// something or ran for a minute.
     pub fn goes_on(&self) -> bool {
         let was_stopped = match self.ledger.ended {
             None | Some(TerminalReason::Stopped) => self.status == LoopStatus::Stopped,
@@ -267,8 +267,8 @@ impl LoopState {
         was_stopped && (has_used || self.ran_seconds >= SHORT)
     }
 
-    /// The next runner judges by this loop's beginning: the loop goes on, or ended before its work was done. An
-    /// unproved tick stays unproved, and work without a tick stays its work.
+    /// True if the next runner judges by this loop's baseline: the loop goes on, or ended before its work was done.
+    /// Then an unproved tick stays unproved, and work without a tick stays the loop's work.
     pub fn leaves_work(&self) -> bool {
         let is_over =
             [TerminalReason::Stopped, TerminalReason::Completed, TerminalReason::CorruptState];
@@ -326,7 +326,7 @@ impl LoopState {
         Spent { tokens: Amount { value: review_tokens, ..Amount::default() }, cost }
     }
 
-    /// This first state of a run, with the use of an earlier run of the loop.
+    /// Adds an earlier run's use to the first state of a new run.
     pub(super) fn going_on_from(self, earlier: &Self) -> Self {
         let mut ledger = earlier.ledger.going_on();
         // The iteration of the stop was never judged, and is spent.

@@ -71,7 +71,7 @@ pub struct StateFiles {
     pub earlier: EarlierLoop,
     /// Unreadable files that were renamed, so that nothing is lost.
     pub put_aside: Vec<PathBuf>,
-    /// The file for which the disk was full, in words.
+    /// The words about a full disk; `None` while there was room.
     full_disk: Option<String>,
     /// `<worktree>/.claude/loop-state.json`.
     document: PathBuf,
@@ -105,7 +105,7 @@ pub enum EarlierLoop {
     Used(TerminalReason),
 }
 
-/// The files on the disk when a runner comes.
+/// The state files that a new runner finds.
 struct OldFiles {
     state: Option<ReadState>,
     document: Option<ReadState>,
@@ -118,8 +118,8 @@ impl StateFiles {
         Self::open_with(change, state, Counting::FromZero, |_, _| Spent::default())
     }
 
-    /// As [`Self::open`]. `complete` fills in what is known of a killed runner's iteration without an end: commits,
-    /// tokens and costs. Its result: the use of a review in that iteration.
+    /// As [`Self::open`]. `complete` adds the known facts about a killed runner's iteration: commits, tokens and costs.
+    /// It returns the use of a review in that iteration.
     pub fn open_with(
         change: &Change,
         mut state: LoopState,
@@ -239,8 +239,8 @@ impl StateFiles {
         )
     }
 
-    /// Writes down that an iteration has begun, as an entry without `ended`. A second call for the iteration adds what
-    /// is known by then.
+    /// Records that an iteration has begun, as an entry without `ended`. A second call for the same iteration adds the
+    /// facts known by then.
     pub fn begin(&mut self, iteration: &Iteration) -> Result<()> {
         self.state.current_iteration = iteration.n;
         self.running = Some(Iteration { ended: None, ..iteration.clone() });
@@ -294,18 +294,18 @@ impl StateFiles {
         })
     }
 
-    /// Writes again on a full disk, into the room that was kept free for the end.
+    /// On a full disk, frees the reserve and writes again.
     fn with_room<T>(&mut self, mut write: impl FnMut(&mut Self) -> Result<T>) -> Result<T> {
         let done = write(self);
         if self.frees_room_for(&done) { write(self) } else { done }
     }
 
-    /// A write failed on a full disk, and the room that was kept free for the end is free now.
+    /// True if a write failed on a full disk and the reserve is free now.
     pub fn frees_room_for<T>(&mut self, done: &Result<T>) -> bool {
         done.as_ref().is_err_and(|error| self.fills_disk(error)) && self.frees_reserve()
     }
 
-    /// The error is a full disk: the loop ends before its next step.
+    /// True if the error is a full disk. Then the loop ends before its next step.
     pub fn fills_disk(&mut self, error: &anyhow::Error) -> bool {
         let is_full = is_disk_full(error);
         if is_full && self.full_disk.is_none() {
@@ -350,7 +350,7 @@ impl StateFiles {
         self.is_where_it_was(&make_private(&self.folder, &logs)?, &logs)?;
         let run: String =
             self.state.started_at.chars().filter(char::is_ascii_alphanumeric).take(18).collect();
-        // An iteration that did not count has the number of the next one.
+        // The next iteration reuses the number of one that did not count.
         let numbered = |again: u32| match again {
             1 => format!("logs/{run}-{iteration:04}.log"),
             again => format!("logs/{run}-{iteration:04}-{again}.log"),
@@ -358,7 +358,7 @@ impl StateFiles {
         let is_free = |name: &String| self.folder.join(name).symlink_metadata().is_err();
         let name = (1..1000).map(numbered).find(is_free).unwrap_or_else(|| numbered(1));
         let path = self.folder.join(&name);
-        // Each look asks about all logs.
+        // Pruning asks about every log, so not every iteration prunes.
         if iteration.is_multiple_of(logs::ALWAYS as u32) {
             logs::prune(&logs, logs::MOST);
         }
@@ -376,7 +376,7 @@ impl StateFiles {
         })
     }
 
-    /// The iteration with the beginning that was written down, by which it is known again.
+    /// The iteration with its recorded beginning, which identifies it.
     fn as_begun(&self, iteration: &Iteration) -> Iteration {
         let mut iteration = iteration.clone();
         for words in [&mut iteration.words, &mut iteration.failure] {
@@ -400,7 +400,7 @@ impl StateFiles {
         Ok(())
     }
 
-    /// Has the next write put an iteration into the history.
+    /// Queues an iteration for the next write of the history.
     fn write_later(&mut self, run: &str, iteration: &Iteration) -> Result<()> {
         self.unwritten.extend(history::line(run, iteration)?);
         self.unwritten.push(b'\n');
@@ -519,7 +519,7 @@ impl Drop for StateFiles {
             iteration.ended = Some(iso(now));
             let began = time_of(&iteration.started).unwrap_or(now);
             iteration.took(now.since(began));
-            // Nobody is left to tell: the next run repairs what cannot be written now.
+            // No caller is left to get the error: the next run repairs the files.
             let _ = self.record(&iteration);
         }
         if !self.state.status.is_over() {
@@ -545,7 +545,7 @@ pub fn read_state(folder: &Path) -> Result<Option<(LoopState, Option<Iteration>)
     }
 }
 
-/// Appends to a file that nobody else writes, and removes what a failed try has left.
+/// Appends to a file with a single writer. A failed append leaves nothing behind.
 fn all_or_nothing(path: &Path, append: impl FnOnce(&Path) -> io::Result<()>) -> Result<()> {
     let before = match path.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
@@ -570,7 +570,7 @@ fn is_real(folder: &Path) -> bool {
 fn read_or_put_aside(path: &Path, aside: &mut Vec<PathBuf>) -> Result<Option<ReadState>> {
     let why = match read::read(path, MOST) {
         Err(Problem::Missing) => return Ok(None),
-        // This file may be as good as ever: only a file that was read and is not ours is renamed.
+        // The file may be intact: only a file that was read and is not ours is renamed.
         Err(Problem::Refused(why)) => {
             anyhow::bail!(
                 "`{}` cannot be read: {why}\nmake it readable, then start again",

@@ -28,8 +28,8 @@ pub struct Recovered {
 
 /// Ends the state that was read from `state.json`; `None` if nothing is to be repaired.
 ///
-/// `complete` fills in what is known of the iteration in which the runner was killed, unless that iteration has an end.
-/// Its result: the use of a review in the iteration.
+/// `complete` adds the known facts about the iteration in which the runner was killed, unless that iteration has an
+/// end. It returns the use of a review in the iteration.
 pub(super) fn recover(
     folder: &Path,
     old: &mut ReadState,
@@ -43,8 +43,8 @@ pub(super) fn recover(
     let mut is_in_history = false;
     let mut review = Spent::default();
     let iteration = old.running.take().map(|mut iteration| {
-        // Killed between the two files: the iteration had ended all the same.
-        // An iteration that did not count has the number of the next one, but another time.
+        // The runner may have been killed between two writes: then the history has the iteration's end. The number
+        // alone identifies no iteration: the next one reuses the number of one that did not count.
         let is_it = |last: &history::Past| {
             let (one, other) = (&last.iteration, &iteration);
             last.run_started_at == run && one.n == other.n && one.started == other.started
@@ -65,7 +65,7 @@ pub(super) fn recover(
     if let Some(iteration) = &iteration {
         count_in(&mut old.state, iteration);
         let in_shares = old.state.agents.iter().map(|share| u64::from(share.runs)).sum::<u64>();
-        // Every run so far with this one, whether the history has it or not.
+        // The history may lack this iteration, so it is counted apart.
         let past = history::of_run(folder, &run);
         let others = past.iter().filter(|past| past.started != iteration.started);
         if in_shares < others.count() as u64 + 1 {
@@ -91,8 +91,8 @@ pub(super) fn recover(
     Some(Recovered { pid: old.state.pid, run_started_at: run, iteration, is_in_history })
 }
 
-/// Seconds of the runner after its last write of the state: at most the limit of an iteration, because somebody may
-/// have set the wall clock.
+/// Seconds of the runner after its last write of the state. At most the limit of an iteration, because the wall clock
+/// may have been set.
 fn unwritten_seconds(state: &LoopState, seen: WallTime) -> f64 {
     let written = time_of(&state.updated_at).unwrap_or(seen);
     let seconds = seen.since(written).as_millis() as f64 / 1000.0;
@@ -109,7 +109,7 @@ fn count_in(state: &mut LoopState, iteration: &Iteration) {
     let ledger = &mut state.ledger;
     ledger.tokens = ledger.tokens.saturating_add(iteration.tokens_used);
     ledger.cost = ledger.cost.saturating_add(micros(iteration.cost_usd.unwrap_or_default()));
-    // The state may have this iteration already; the ledger never has.
+    // The state may have counted this iteration already, so its totals come from the ledger.
     let (tokens, cost) = (ledger.tokens, ledger.cost);
     state.count(iteration);
     (state.total_tokens, state.total_cost_usd) = (tokens, in_dollars(cost));

@@ -11,7 +11,7 @@ use crate::store::write::open_or_create;
 const SIZE: usize = 1 << 20;
 const NAME: &str = "reserve";
 
-/// A disk without room to spare is as good as before.
+/// Best effort: on a full disk, the loop runs without a reserve.
 pub(super) fn keep(folder: &Path) {
     let path = folder.join(NAME);
     let is_there = |meta: fs::Metadata| meta.is_file() && meta.len() == SIZE as u64;
@@ -20,12 +20,12 @@ pub(super) fn keep(folder: &Path) {
     }
 }
 
-/// `true` if there was room to free.
+/// `true` if there was a reserve to free.
 pub(super) fn free(folder: &Path) -> bool {
     fs::remove_file(folder.join(NAME)).is_ok()
 }
 
-/// Fills with irregular numbers: some disks store repetitions in next to no room.
+/// Writes irregular bytes, because some disks compress repetitions.
 fn fill(path: &Path) -> io::Result<()> {
     let mut file = open_or_create(path, File::options().write(true).truncate(true))?;
     let mut number = Hasher::default().with_number(SIZE as u64).finish();

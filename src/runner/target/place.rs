@@ -42,7 +42,7 @@ impl Place {
         Ok(Self { worktree, root: root.to_owned(), start })
     }
 
-    /// A typed path means this folder or the list in it, from where it was typed, or from the project.
+    /// True if a typed path leads to this folder or to the list in it, from where it was typed or from the project.
     pub fn is_at(&self, typed: &str, folder: &Path) -> bool {
         let path = &folder_typed(typed);
         [&self.start, &self.root]

@@ -1,5 +1,5 @@
-//! The tasks of a list that a person asked for, and the words for the agent behind them. Words that look like tasks but
-//! stand elsewhere, or are not in the list, are refused: nobody guesses what a loop is about.
+//! Finds the tasks that a person asks for, and the words for the agent behind them. A word that looks like a task is
+//! refused if the list lacks it or the word stands elsewhere: no loop is armed on a guess.
 
 use super::{is_like_feature, is_like_task};
 use crate::engine::AsideKind;
@@ -11,7 +11,7 @@ use crate::feature::project::printable;
 use crate::refusal::Refusal;
 use crate::text::{self, distance};
 
-/// Characters of the words for the agent: they are repeated after each compaction.
+/// Most characters for the agent: each compaction repeats them.
 const MOST: usize = 2_000;
 /// Headings that are named.
 const SHOWN: usize = 8;
@@ -34,8 +34,8 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Reads the words against a list and its bytes. `literal` are words for the agent, whatever they look like. `features`
-    /// says which features there are.
+    /// Finds the tasks of `words` in a list and its bytes. `literal` goes to the agent unread. `features` lists the
+    /// features for an error.
     pub fn of(
         words: &str,
         literal: &str,
@@ -100,7 +100,7 @@ struct TaskReader<'a> {
 }
 
 impl<'a> TaskReader<'a> {
-    /// Takes what selects tasks at the beginning of the text. The result: the rest, or `None` if nothing selects tasks.
+    /// Takes the selection of tasks at the beginning of the text and returns the rest; `None` without a selection.
     fn take(&mut self, text: &'a str) -> Result<Option<&'a str>, Refusal> {
         let (word, after) = item(text);
         if self.has_some() && matches!(word, "and" | "&" | "+") {
@@ -133,7 +133,7 @@ impl<'a> TaskReader<'a> {
         if let Some(end) = self.headings.mark(self.list, text, &mut self.marks) {
             return Ok(Some(&text[end..]));
         }
-        // Behind a named task, a word is more likely for the agent than a slip.
+        // After a named task, a word with a typo is more likely meant for the agent.
         if let Some((part, after)) = self.part_at(text, usize::from(!self.has_some())) {
             let number = part.trim_start_matches(|letter: char| !letter.is_ascii_digit());
             let kind = part[..part.len() - number.len()].trim_end().to_lowercase();
@@ -239,8 +239,8 @@ impl<'a> TaskReader<'a> {
         None
     }
 
-    /// What looks like a part at the beginning of the text, with at most `slips` slips, and the rest: `US1`, `phase 2`,
-    /// what the list's own parts look like, and a word and a number alone.
+    /// The name of a part at the beginning of the text, and the rest: `US1`, `phase 2`, a name in the form of the
+    /// list's own headings, or a word and a number alone. `slips`: typos that are forgiven.
     fn part_at(&self, text: &'a str, slips: usize) -> Option<(&'a str, &'a str)> {
         let has = |form: String| form == "us#" || self.headings.kinds.contains(&form);
         let (mut kind, mut after) = item(text);
@@ -294,7 +294,7 @@ impl<'a> TaskReader<'a> {
         let capital = id.to_ascii_uppercase();
         let near = self.list.tasks.iter().map(|task| (distance(&task.id, &capital), &task.id));
         let next = match near.min() {
-            // With two digits, one that differs makes another number.
+            // In an id of two characters such as `12`, one wrong digit names another task.
             Some((apart, near)) if apart * 2 < near.len() => {
                 format!("did you mean `{}`? `spool task list` shows all", printable(near))
             }

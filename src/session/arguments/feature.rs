@@ -40,8 +40,8 @@ impl FeatureRequest {
         Ok(request)
     }
 
-    /// The feature at the beginning of the words, and the rest; `None` if they name no feature. A word like a feature's
-    /// name that is none is refused.
+    /// The feature at the beginning of the words, and the rest. `None`: the words begin with no feature. A word in the
+    /// form of a feature's name is refused if no such feature exists.
     pub fn feature(&self, project: &Project) -> Result<(Option<Feature>, &str), Refusal> {
         let (word, rest) = first_word(&self.words);
         let name = word.trim_end_matches(',');
@@ -50,7 +50,7 @@ impl FeatureRequest {
         }
         let is_path = name.contains(['/', '\\']);
         let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
-        // In front of other words, a number or a title may be one of them.
+        // Before other words, a number or a title may belong to those words.
         let is_short = rest.trim().is_empty()
             || (is_number && (name.starts_with('0') || is_like_task(first_word(rest).0)));
         let found = if is_short || is_path || is_like_feature(name) {

@@ -4,7 +4,7 @@
 use crate::feature::project::printable;
 use crate::settings::{Chosen, Setting, SettingKind, table};
 
-/// The end of a usage, which is the whole rule.
+/// The last lines of a usage text: the rule for dashes.
 macro_rules! dashes {
     () => {
         "\nA word that begins with a dash is a flag. In quotes, or behind ` -- `, it is text."
@@ -14,12 +14,12 @@ pub(super) use dashes;
 
 /// Quotes around a word with blanks.
 const QUOTES: [char; 3] = ['"', '\'', '`'];
-/// Some programs make one long dash of two short ones.
+/// Text programs turn `--` into one long dash.
 const DASHES: [char; 3] = ['-', '–', '—'];
 /// Quotes nested deeper are letters: finding their ends would take too long.
 const DEEPEST: usize = 20;
 
-/// Takes the flags at the beginning of a text. The result: the rest, or an error in words.
+/// Takes the flags at the beginning of a text and returns the rest. The error is in words for a person.
 pub fn take_flags<'a>(chosen: &mut Chosen, place: u8, text: &'a str) -> Result<&'a str, String> {
     let mut rest = text.trim_start();
     while let (word, behind) = first_word(rest)
@@ -96,8 +96,8 @@ pub fn first_word(text: &str) -> (&str, &str) {
     text.split_at(quoted(&text[value..]).map_or(end, |length| value + length))
 }
 
-/// The length of quoted words at the beginning of a text; `None` if the quote is never closed, and therefore a letter.
-/// A quote closes before a blank, a flag or another end. Behind a blank, a quote opens an inner one.
+/// The length of the quoted words at the beginning of a text. `None`: the quote is never closed and counts as a letter.
+/// A quote closes before a blank, a flag or another closing quote. After a blank, a quote opens an inner pair.
 fn quoted(text: &str) -> Option<usize> {
     let first = text.chars().next().filter(|first| QUOTES.contains(first))?;
     let quote = if text.starts_with("```") { "```" } else { &text[..first.len_utf8()] };

@@ -25,7 +25,7 @@ impl TaskRequest {
         let text = take_flags(&mut chosen, LOOP, text).map_err(|why| wrong(&why))?;
         let (mut task, mut behind) = words(text);
         if let ("--", literal) = first_word(behind) {
-            // Behind words of the task, the dashes are the person's own.
+            // After words of the task, `--` belongs to the task.
             (task, behind) = (if task.is_empty() { literal } else { text }, "");
         }
         let left = take_flags(&mut chosen, LOOP, behind).map_err(|why| wrong(&why))?;
@@ -38,7 +38,7 @@ impl TaskRequest {
         Self { task: without_quotes(task.trim()).to_owned(), chosen }.checked()
     }
 
-    /// The promise to ask for; with checks and no promise, none.
+    /// The promise that ends the loop: the person's, or [`PROMISE`] if no check decides.
     pub fn promise(&self) -> Option<String> {
         if self.chosen.made(&table::completion_promise).is_some() {
             return Some(self.chosen.completion_promise());

@@ -17,8 +17,8 @@ const LINES: &str = "\
 **/specs/**/.progress.md
 ";
 
-/// Has git ignore the loop's files in a feature's folder. The result: a line for the person, or `None` if git ignored
-/// them already, or cannot be told to. No loop is refused for that.
+/// Makes git ignore the loop's files in a feature's folder. Returns a line for the person; `None` if git ignored the
+/// files before, or if the rule cannot be written. No failure refuses the loop.
 pub fn keep_out(folder: &Path) -> Option<String> {
     let Repository { data: Some(data), prefix, rules } = Repository::around(folder) else {
         return None;
@@ -32,7 +32,7 @@ pub fn keep_out(folder: &Path) -> Option<String> {
         is_ignored &= rules.ignore(&path, name.as_bytes(), false);
     }
     let common = common_folder(&data);
-    // A `.git` that names another folder is not followed there, nor into a repository without this work tree.
+    // Only the repository of this work tree is written to: a `.git` file may name any folder.
     let is_its = real_path(&data).ok()?.starts_with(real_path(&common).ok()?);
     let is_repository = is_its && common.join("HEAD").is_file() && common.join("objects").is_dir();
     if is_ignored
@@ -42,7 +42,7 @@ pub fn keep_out(folder: &Path) -> Option<String> {
         return None;
     }
     let info = common.join("info");
-    // A folder that is there already is as good.
+    // An existing folder is fine.
     let _ = fs::create_dir(&info);
     let path = info.join("exclude");
     let text = match read::read(&path, MOST) {

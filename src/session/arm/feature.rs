@@ -68,7 +68,7 @@ pub fn arm(
     let (feature, words) = feature_of(project, request, armer.session)?;
     let mut chosen = request.chosen.clone().over(settings.chosen.clone());
     if !armer.is_person() {
-        // What no person has armed is not run, and not held against the work.
+        // Without a person, no command runs and no check counts.
         settings = Settings { checks: Vec::new(), ..settings };
         chosen.0.retain(|made| [&table::include_optional, &table::landing].contains(&made.setting));
     }
@@ -153,7 +153,7 @@ fn review_of(set: Option<Check>, when: Option<ReviewWhen>) -> Check {
     }
 }
 
-/// The specification. A review without anything to judge in it is refused.
+/// Reads the specification for a review. Refuses one without anything to judge.
 pub fn can_be_reviewed(folder: &Path, shown: &str) -> Result<Vec<u8>, Refusal> {
     let wrong = |why: String| {
         let what = ["nothing is armed: a review is asked for, and ", &why].concat();
@@ -179,7 +179,7 @@ fn feature_of<'a>(
     let (named, words) = request.feature(project)?;
     let current = || Ok::<_, Refusal>(project.current_feature()?);
     let selected = named.map_or_else(current, |feature| Ok(Some(feature)))?;
-    // Without a selected feature, the person continues with the one this session has worked on.
+    // No feature is selected: continue this session's last one.
     let last = || {
         let record = Loops::of(&project.root).peek(session?)?;
         project.feature_at(&record.folder).ok().filter(|_| record.kind != LoopKind::Task)
@@ -193,7 +193,7 @@ fn feature_of<'a>(
     Ok((feature, words))
 }
 
-/// The part of the list that was asked for. A part without an open task is refused, unless a check may say otherwise.
+/// The asked part of the list. Refuses a part without an open task, unless a check may still fail.
 fn open_part(
     feature: &Feature,
     all: TaskList,
@@ -224,7 +224,7 @@ fn nothing_open(list: &TaskList, path: &Path) -> Refusal {
     )
 }
 
-/// What is kept of the request; `None` for a whole feature and nothing else.
+/// The request as the pin keeps it; `None` for a whole feature without extras.
 fn kept(
     asked: &Selection,
     request: &FeatureRequest,
@@ -335,8 +335,8 @@ fn pin_of(
     }
 }
 
-/// Keeps the files' contents and the open boxes. The result: a line on files that the commands run. An error says what
-/// cannot be kept.
+/// Stores the files' contents and the list. Returns a line about files that the commands run. The error says what
+/// cannot be stored.
 fn keep_contents(
     project: &Project,
     feature: &Feature,
@@ -356,8 +356,8 @@ fn keep_contents(
     Ok(judge.armed_lines(&files, &how))
 }
 
-/// A note on the session that drives the feature now. An error if that session is still there, a person armed its loop,
-/// and nobody forces it.
+/// A note about the session that drives the feature now. Refuses the arming if that session may be alive, a person
+/// armed its loop, and the request lacks `--force`.
 fn taken_from(
     loops: &Loops,
     feature: &Feature,
@@ -388,9 +388,10 @@ fn changed_files(arming: &Arming<'_>, project: &Project, feature: &Feature) -> V
     paths
 }
 
-/// Makes the session the one that drives the feature, and ends the loop that it had. Returns what the person is
-/// told about that one. The pin opens the loop: the ended one that is left here holds until the whole pin is written, and no
-/// stop blocks a session by it, also where nothing can be put back any more.
+/// Makes this session the feature's owner and ends the session's other loop. Returns the person's line about that loop.
+///
+/// Unless the feature has a live pin, an ended pin is written first and the final pin last: a crash in between leaves
+/// an ended loop, never a half-armed one.
 fn bind(
     arming: &mut Arming<'_>,
     earlier: Option<Record>,
@@ -401,7 +402,7 @@ fn bind(
     let broken = [ErrorKind::InvalidData];
     let before = arming.loops.pin_or_aside(&feature.name, &broken, &mut arming.undo)?;
     if before.is_none_or(|before| before.ended.is_some()) {
-        // Older than the record: nobody has to hear of this end.
+        // Older than any record, so that no stop reports this end.
         let (session, armed_at) = (String::new(), WallTime::default());
         let none = Pin { session, armed_at, ..pin.clone() };
         arming.loops.save_pin(&none.closed(ended_by(&Demand::Stopped), "armed in part"))?;
@@ -426,7 +427,7 @@ fn bind(
     let mut record = Record::new(pin, session.unwrap_or_default(), by, transcript);
     record.had_list = true;
     record.asked.clone_from(&pin.asked);
-    // The work at the start: the first stop can tell what has changed.
+    // The fingerprint at the start: the first stop compares with it.
     let snapshot = FeatureSnapshot::with_state(feature, state);
     let nobody = (PinState::Nobody, Deadline::after(Duration::ZERO));
     let mut snapshot = snapshot.under(&nobody.0, Some(&record), nobody.1);
@@ -442,7 +443,7 @@ fn bind(
     Ok(note)
 }
 
-/// The list's Verify commands, as a person who arms sees them; none for anybody else.
+/// The list's Verify commands; empty unless a person arms the loop.
 fn verify_commands(tasks: &TaskList, text: &[u8], armer: Armer<'_>) -> VerifyCommands {
     let tasks = tasks.tasks.iter().filter(|_| armer.is_person());
     let commands = tasks.filter_map(|task| {

@@ -1,5 +1,5 @@
-//! Spec-kit's own conditions of an implementation: no open checklist before it, and the mandatory hooks of extensions
-//! before and after.
+//! Spec-kit's own conditions of an implementation: closed checklists before it, mandatory extension hooks before and
+//! after it.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::session::messages::shortfall::hooks_in_words;
 use crate::settings::{Chosen, Origin, table};
 use crate::store::due::ExtensionHooks;
 
-/// What belongs to a loop that may be armed.
+/// What spec-kit's files add to a loop.
 #[derive(Default)]
 pub struct Gate {
     /// Extension hooks that must run.
@@ -28,8 +28,8 @@ pub struct Gate {
     pub for_person: String,
 }
 
-/// The hooks, and notes on them and on open checklists. A refusal if checklists are open and nobody entitled has
-/// accepted that.
+/// Reads the checklists and the hooks, with notes on both. Refuses the arming if checklists are open, unless a person
+/// accepts that.
 pub fn gate(
     root: &Path,
     feature: &Feature,
@@ -80,8 +80,8 @@ impl Gate {
         ))
     }
 
-    /// Takes the converge command if it is asked for; a refusal if the project has none. Converge reads the whole
-    /// feature and stops at an open box: a loop of some tasks goes without it.
+    /// Takes the converge command if the request asks for it, and refuses if the project has none. Converge reads the
+    /// whole feature and stops at an open box, so a loop over some tasks goes without it.
     pub fn take_converge(
         &mut self,
         root: &Path,

@@ -69,7 +69,7 @@ impl<'a> Arming<'a> {
         let locks = (loops.lock()?, own);
         let folder = armer.session.map(|session| loops.session(session)).transpose()?;
         let pins = Pins::of(root);
-        // A folder that cannot be made is reported with what should be kept there.
+        // The same error comes up again when the pin is written.
         let _made = pins.as_ref().map(Pins::make);
         Ok(Self {
             armer,
@@ -94,9 +94,9 @@ impl<'a> Arming<'a> {
         self.folder.as_ref().map_or(Ok(None), SessionFolder::record_or_aside)
     }
 
-    /// Keeps the Verify commands for [`Arming::open`]. The result: the lines on what may run, and a note if nothing can
-    /// be kept. Commands that a session cannot show in full are refused; `instead` says what to do. `typed` counts the
-    /// checks in the command itself.
+    /// Stores the Verify commands for [`Arming::open`]. Returns the lines about commands that may run, and a note if
+    /// nothing can be stored. Refuses commands that a session cannot show in full; `instead` names the way out.
+    /// `typed`: checks in the command line itself.
     fn keep_commands(
         &mut self,
         key: Option<PinKey<'_>>,
@@ -118,8 +118,8 @@ impl<'a> Arming<'a> {
         Ok((shown, unkept))
     }
 
-    /// Leaves everything in place: the loop is armed, whatever the journal has. Returns the line for the person on
-    /// entries that are not in the journal, empty where they are.
+    /// Keeps all changes: the loop is armed, even if the journal cannot be written. Returns the person's line about
+    /// missing journal entries; empty without any.
     fn finish(self, entry: Entry) -> String {
         let Self { armer, loops, undo, mut entries, .. } = self;
         undo.keep();
@@ -128,8 +128,8 @@ impl<'a> Arming<'a> {
     }
 }
 
-/// Gives up the feature of a session's live loop, to make room for another loop. The result: the journal's entry on its
-/// end. The new record overwrites the old one.
+/// Ends a session's live loop to make room for another one. Returns the journal entry about the end. The new record
+/// overwrites the old one.
 pub fn replace(loops: &Loops, live: &Record, undo: &mut Undo) -> io::Result<Entry> {
     let mut over = live.clone();
     over.end(ended_by(&Demand::Stopped), "another loop takes its place", EndNotice::Done);

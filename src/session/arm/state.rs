@@ -11,7 +11,7 @@ use crate::session::arguments::feature::FeatureRequest;
 use crate::store::pins::LoopLimits;
 use crate::store::undo::Undo;
 
-/// The state file as found. An error if it cannot be opened: it may be as good as ever.
+/// Reads the state file. A file that cannot be opened is an error, because it may be intact.
 pub fn readable_state(feature: &Feature) -> Result<Result<State, StateError>, Refusal> {
     match State::read(feature) {
         Err(StateError::Unopened { why }) => {
@@ -52,8 +52,8 @@ fn enough_iterations(tasks: usize) -> u32 {
         .max(LoopLimits::default().max_iterations)
 }
 
-/// Lowers limits of the state file to the defaults, unless a person asks for them now, or did so for the loop that
-/// still runs: the file may have come with the repository, and the agent can write it. The result: notes for the
+/// Lowers limits of the state file to the defaults: the file may have come with the repository, and the agent can write
+/// it. A limit stays if a person asks for it now, or asked for it in the loop that still runs. Returns notes for the
 /// person.
 pub fn lower_limits(
     state: &mut State,

@@ -102,7 +102,7 @@ pub fn arm(
         None => String::new(),
     };
     let not_noted = arming.finish(armed_entry(&record));
-    // No lock is held during this look. Without it, the files' times judge a promise.
+    // No lock is held during this look. Without the look, the files' times judge a promise.
     let _ = pinned::promise_judge(place.root, &record)
         .and_then(|judge| arm_promise(&judge, &task, LOOK));
     let no_check = if pin.checks.is_empty() { NO_CHECK } else { "" }.to_owned();
@@ -161,7 +161,7 @@ fn record_of(
     }
 }
 
-/// The project's checks hold here too, before those that were typed.
+/// The project's checks run first, then the typed ones.
 fn contract_of(request: &TaskRequest, settings: Settings) -> Contract {
     let chosen = &request.chosen;
     let limit_seconds = chosen.check_limit().as_secs();

@@ -157,8 +157,8 @@ fn again(feature: &str, record: Option<&Record>) -> String {
     format!("continue with {command}{}", tasks.unwrap_or_default())
 }
 
-/// What a person does after the end of a feature's loop, behind "Next: "; `None` for an unknown reason. `all_done`: every
-/// box is ticked.
+/// The person's next step after the end of a feature's loop, behind "Next: "; `None` for an unknown reason. `all_done`:
+/// every box is ticked.
 pub fn after_end(
     feature: &str,
     record: Option<&Record>,

@@ -138,8 +138,8 @@ pub fn resume(
     limited(text) + &if is_whole { asked(record.asked.as_deref()) } else { String::new() }
 }
 
-/// What alone keeps ticked tasks from counting, such as a changed protected file: no other task is open, and nothing
-/// else is missing.
+/// The one thing that keeps ticked tasks from counting, such as a changed protected file. `None` if anything else is
+/// missing.
 fn held_up(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> Option<String> {
     let [Shortfall::OpenTasks | Shortfall::ClaimedWithOpenTasks, Shortfall::Unproved(tasks)] =
         missing
@@ -315,7 +315,7 @@ pub fn reminder(snapshot: &FeatureSnapshot, record: &Record, standing: &PinState
         + &hooks
 }
 
-/// What was asked besides the feature, on lines of their own; empty for nothing.
+/// The request beyond the feature itself, on lines of its own; empty for none.
 pub fn asked(asked: Option<&Asked>) -> String {
     let mut text = String::new();
     let Some(Asked { tasks, words, open_checklists, optional, .. }) = asked else { return text };
@@ -391,7 +391,7 @@ pub fn missing(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> String {
     brief(missing, &open)
 }
 
-/// What was missing at an end besides the list: failed checks, or hooks and the converge command that have not run.
+/// Everything that was missing at an end, except the list: failed checks, hooks, the converge command.
 pub fn left(seen: &Observation, ledger: &Ledger, checks: &[Check]) -> Option<String> {
     let due = || Shortfall::HooksDue(seen.hooks_due.clone());
     let hooks = || (!seen.hooks_due.is_empty()).then(|| short(&due(), ""));

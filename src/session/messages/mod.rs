@@ -26,8 +26,9 @@ pub const HONEST: [&str; 3] = [
 /// For a person, when the work is done, behind "Next: ".
 pub const AFTER_COMPLETED: &str = "look at the work; `spool log` has every decision.";
 
-/// The agent gets the whole contract with this stop: the first time in a loop whose command it has not read, and from
-/// time to time. More context is shown to the person in full: there, only a compaction brings the contract back.
+/// True if this stop repeats the whole contract: at the first stop of an agent that has not read its command, and at
+/// every tenth iteration. The client shows more context to the person in full, so in that form only a compaction
+/// repeats the contract.
 pub fn needs_all(record: &Record, form: ContinueForm) -> bool {
     let ledger = &record.ledger;
     let has_read_none = ledger.continued <= 1 && record.armed_by != ArmedBy::Command;

@@ -72,7 +72,7 @@ pub fn more_than(name: &EndName, words: &str) -> String {
     if is_said { String::new() } else { printable(more.unwrap_or(words)) }
 }
 
-/// The next step behind "Next: ", where no sentence begins.
+/// Makes the first letter small, because the text stands behind "Next: ".
 pub fn behind_next(sentences: &str) -> String {
     let mut letters = sentences.chars();
     let first = letters.next().map(|first| first.to_ascii_lowercase());

@@ -1,4 +1,4 @@
-//! What keeps the work from being done: a sentence for an agent, a few words for the journal and a person.
+//! Describes what is missing: in a sentence for an agent, in a few words for the journal and a person.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -187,7 +187,7 @@ pub fn ids(all: &[String]) -> String {
     few(&mut all.iter().map(|id| printable(id).chars().take(40).collect::<String>()), IDS)
 }
 
-/// Lines of another program, none of which can be taken for the signal.
+/// Quotes another program's output, so that no line equals the completion signal.
 fn quoted(text: &str) -> String {
     text.lines().fold(String::new(), |quoted, line| quoted + "| " + line + "\n")
 }
@@ -232,7 +232,7 @@ pub fn short(shortfall: &Shortfall, open: &str) -> String {
     }
 }
 
-/// Why a review gave no verdict, without the words that this is no pass.
+/// The outcome of a review without a verdict, without its prefix `no pass: `.
 fn why_none(result: &CheckResult) -> &str {
     result.outcome.strip_prefix("no pass: ").unwrap_or(&result.outcome)
 }

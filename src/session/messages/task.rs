@@ -236,7 +236,7 @@ pub fn end_message(record: &Record, reason: &TerminalReason, missing: &str) -> S
     person::ended(record, &head, [&why, missing], &next)
 }
 
-/// What a person does after the end, behind "Next: "; empty while the loop lives.
+/// The person's next step after the end, behind "Next: "; empty while the loop lives.
 pub fn after_end(record: &Record) -> String {
     match &record.ledger.ended {
         None => String::new(),
@@ -248,7 +248,7 @@ pub fn after_end(record: &Record) -> String {
     }
 }
 
-/// What a person should know about an accepted promise; empty if there was work before it.
+/// Doubts about an accepted promise, for a person; empty for none.
 pub fn grounds(record: &Record) -> String {
     let Some(assignment) = record.ralph() else { return String::new() };
     let against = &record.ledger.against;

@@ -69,8 +69,8 @@ impl<'a> TurnTranscript<'a> {
         Deadline::after(self.transcript.lag().min(deadline.left()))
     }
 
-    /// Waits for a transcript that lags, within its host's time and the deadline: while it has no tool call and that
-    /// would end the loop, or while `in_doubt`.
+    /// Waits for a lagging transcript while an idle stop would end the loop, or while `in_doubt`. The host's usual lag
+    /// and the deadline bound the wait.
     fn wait(&self, deadline: Deadline, in_doubt: impl Fn(Option<&Activity>) -> bool) {
         let patience = self.patience(deadline);
         loop {
@@ -83,8 +83,8 @@ impl<'a> TurnTranscript<'a> {
         }
     }
 
-    /// Counts the calls and tokens of a whole turn, and moves on in the transcript. A transcript that lags has no calls
-    /// yet, but does not say that there were none: the next stop reads it again.
+    /// Counts the turn's calls and tokens, and advances in the transcript. A lagging transcript may lack calls that
+    /// were made: the next stop reads it again.
     fn take(&self, activity: &Activity, record: &mut Record, seen: &mut Observation) {
         if self.is_idle(Some(activity)) && !self.shows_end() {
             return;
@@ -141,7 +141,7 @@ fn asked(seen: &Observation, said: &str) -> Option<Waiting> {
     Some(Waiting::Answer(text::title(question, QUESTION)))
 }
 
-/// The end of a pause, an approval, and work in the background.
+/// Everything that this stop waits for: the end of a pause, an approval, background work.
 fn waiting(event: &HookEvent, record: &Record, approval: Option<Waiting>) -> Vec<Waiting> {
     let paused = record.pause().map(|pause| Waiting::Paused(pause.words()));
     let background = event.background.iter().cloned().map(Waiting::Background);

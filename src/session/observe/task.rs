@@ -27,7 +27,7 @@ pub fn wait_for_transcript(event: &HookEvent, record: &Record, deadline: Deadlin
     });
 }
 
-/// The observation; the record moves on in transcript and commits.
+/// Observes this stop. The record advances in transcript and commits.
 pub fn observe(
     root: &Path,
     event: &HookEvent,

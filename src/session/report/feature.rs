@@ -47,7 +47,7 @@ pub struct FeatureReport {
     next: Option<String>,
     /// `None` if the feature never had a loop in a session.
     pub r#loop: Option<SessionLoop>,
-    /// Sessions that were let go at a stop, because this loop is another session's; the latest first.
+    /// Sessions that were allowed to stop because another session owns this loop, the latest first.
     pub let_go: Vec<LetGo>,
     /// The grades of done tasks in this loop.
     pub proofs: Scoreboard,
@@ -182,19 +182,19 @@ impl FeatureReport {
     }
 }
 
-/// What a feature's pin and the record of its session say of its loop.
+/// A feature's loop by its pin and by its session's record.
 struct PinnedLoop {
     pin: Pin,
     record: Option<Record>,
     /// Why it ended, and in which words.
     end: Option<(TerminalReason, String)>,
     standing: PinState,
-    /// A session has the loop, although its notes may be gone.
+    /// A session owns the loop, even if its record is gone.
     is_bound: bool,
 }
 
 impl PinnedLoop {
-    /// `None` if the feature never had a loop in a session. One that cannot be read is a loop all the same.
+    /// `None` if the feature never had a loop in a session. An unreadable pin counts as a loop.
     fn of(project: &Project, feature: &Feature, loops: &Loops) -> Option<Self> {
         let pin = loops
             .found(&feature.name)
@@ -260,7 +260,7 @@ pub fn write_proofs(text: &mut String, board: &Scoreboard) {
     }
 }
 
-/// Sessions that were let go since the feature's live loop was armed, because it is another session's.
+/// Sessions that were allowed to stop since this loop was armed, because another session owns it.
 pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
     let Some(pin) = loops.live_pin(feature) else { return Vec::new() };
     let mut sessions = loops.let_go();

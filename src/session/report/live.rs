@@ -33,7 +33,7 @@ pub fn turn(record: &Record) -> TurnForm {
     }
 }
 
-/// What the session does, and its process; `None` if unknown.
+/// The session's state and process; `None` if unknown.
 pub fn session_of(life: &SessionLife) -> (SessionState, Option<u32>) {
     let SessionLife::Runs(program) = life else {
         let is_gone = *life == SessionLife::Gone;
@@ -66,7 +66,7 @@ pub fn waits(record: &Record, life: &SessionLife, state: SessionState) -> Vec<St
     waits
 }
 
-/// What a person does next.
+/// The person's next step.
 pub fn next_step(
     record: &Record,
     life: &SessionLife,

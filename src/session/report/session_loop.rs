@@ -26,7 +26,7 @@ const OUTPUT: usize = 6;
 pub struct SessionLoop {
     /// The loop as programs read it.
     pub form: LoopForm,
-    /// A person's arming of the live loop; `None` if no person armed it, or nobody knows.
+    /// A person's arming of the live loop; `None` if no person armed it, or the pin cannot be read.
     pub pin: Option<Pin>,
     /// Lines about who armed the loop, and its terms; empty after its end.
     armed: String,
@@ -41,13 +41,13 @@ pub struct FoundLoop<'a> {
     /// The session's notes.
     pub record: Option<Record>,
     pub end: Option<EndForm>,
-    /// What a person does after the end.
+    /// The person's next step after the end.
     pub next: String,
-    /// The last iteration.
+    /// The limit of iterations.
     pub max_iterations: Option<u32>,
     pub armed_at: WallTime,
     pub standing: &'a PinState,
-    /// A session has the loop, although its notes may be gone.
+    /// A session owns the loop, even if its record is gone.
     pub is_bound: bool,
     /// The list that the agent works through.
     pub tasks: Option<&'a TaskList>,
@@ -209,7 +209,7 @@ impl SessionLoop {
     }
 }
 
-/// What a loop waits for that no session has yet, and what a person does about it.
+/// Words about a loop without a session: who takes it, and the person's next step.
 const UNBOUND: &str = "the first session that stops";
 const BEGIN: &str = "start Claude Code in this project, and ask it to work through the tasks";
 
@@ -253,7 +253,7 @@ fn let_go_line(session: &LetGo) -> String {
     )
 }
 
-/// What a loop has used and made, as far as it was seen, in a few words; `None` for nothing.
+/// `12 tool calls, 3 commits, 4,100 tokens` without zeros; `None` if all are 0.
 pub fn sums(tool_calls: u64, commits: u64, tokens: u64) -> Option<String> {
     let counts = [(tool_calls, "tool call"), (commits, "commit"), (tokens, "token")];
     let words: Vec<_> = counts

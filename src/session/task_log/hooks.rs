@@ -1,4 +1,4 @@
-//! The agent's word that it ran an extension hook of spec-kit, for a transcript that does not show it.
+//! `spool task hook`: the agent says that it ran an extension hook, for transcripts that do not show that.
 
 use super::{Books, Done};
 use crate::refusal::Refusal;

@@ -17,14 +17,14 @@ pub fn receipts_of(project: &Project, feature: &Feature) -> io::Result<Receipts>
     Receipts::of(&project.root, &feature.name, &list_of(feature))
 }
 
-/// Ticks that did not count at the loop's last stop, and that nobody has found proved since.
+/// Ticks that did not count at the loop's last stop and have no receipt since.
 pub fn refused(project: &Project, feature: &Feature, record: &Record) -> Vec<String> {
     let receipts = receipts_of(project, feature);
     let known = receipts.map(|receipts| receipts.known(record.armed_at)).unwrap_or_default();
     record.refused.iter().filter(|id| !known.contains_key(*id)).cloned().collect()
 }
 
-/// Keeps the files' contents before a loop's first task, if nobody has: they will show its work.
+/// Stores the files' contents before a loop's first task, unless they are stored: they will show its work.
 pub fn begin_tasks(project: &Project, feature: &Feature) -> io::Result<()> {
     let judge = judge_now(project, feature).map_err(|unjudged| match unjudged {
         Unjudged::Nowhere(error) => error,
