@@ -85,7 +85,8 @@ fn is_picture(letter: char) -> bool {
 
 /// A word in front of others, or the value of a key, says that work is not done: `TODO: test it`, `**Status**: ⏳`.
 fn says_open(text: &str) -> bool {
-    let mut words = text.split([' ', '*', '_', ':']).filter(|word| !word.is_empty());
+    let is_sign = |letter: char| matches!(letter, ' ' | '*' | '_' | ':');
+    let mut words = text.split(is_sign).filter(|word| !word.is_empty());
     let first = words.next().unwrap_or_default();
     let is_key = STATES.iter().any(|key| first.eq_ignore_ascii_case(key));
     let is_open = |second: &str| second.starts_with(is_picture) || is_open_word(second);
