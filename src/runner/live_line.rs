@@ -14,8 +14,8 @@ use crate::world::{Stopwatch, WallTime};
 /// The shortest time between two looks at the task list.
 const LOOK: Duration = Duration::from_secs(1);
 const BETWEEN: &str = " · ";
-/// The fewest columns for the task beside something that a person must see, that is useful, or that is nice to know.
-const TASK: [usize; 3] = [4, 12, 24];
+/// The columns that a task keeps beside any fact but the first.
+const TASK: usize = 12;
 
 /// The facts on an iteration from before its start.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ pub struct LiveMoment {
 }
 
 impl LiveLine {
-    /// The line in at most `room` columns; the least important facts go first.
+    /// The line in at most `room` columns: the last facts are left out for the first open task.
     pub fn words(&self, now: &LiveMoment, room: usize) -> String {
         let mut tasks = self.tasks.borrow_mut();
         if let Some(list) = &self.list {
@@ -85,50 +85,36 @@ impl LiveLine {
         now: &LiveMoment,
         (elapsed, room): (Duration, usize),
     ) -> String {
-        let done = tasks.done.map(|(done, all)| format!("{done}/{all} done"));
-        let own_time = match self.iteration_timeout {
-            Some(limit) => format!("{} of {}", short_time(now.elapsed), limit_time(limit)),
-            None => short_time(now.elapsed),
+        let of = |time, limit: Option<Duration>| match limit {
+            Some(limit) => format!("{} of {}", short_time(time), limit_time(limit)),
+            None => short_time(time),
         };
-        let all_time = self
-            .max_runtime
-            .map(|limit| format!("{} of {}", short_time(elapsed), limit_time(limit)));
-        let tokens = self.tokens.with(now.tokens, false);
-        let cost = now.cost.map_or(self.cost, |(cost, estimated)| self.cost.with(cost, estimated));
+        let own_time = of(now.elapsed, self.iteration_timeout);
         // Without a limit for the loop, the iteration's time shows that something happens.
-        let (time, at, own_time) = match all_time {
-            Some(all) => (all, 3, Some(format!("this one {own_time}"))),
-            None => (own_time, 2, None),
+        let (time, own_time) = match self.max_runtime {
+            Some(_) => (of(elapsed, self.max_runtime), Some(format!("this one {own_time}"))),
+            None => (own_time, None),
         };
-        let wishes = [
-            (0, done, 0),
-            (at, Some(time), 0),
-            (4, tokens.words(short_count, " tokens"), 1),
-            (5, cost.words(money, ""), 1),
-            (1, Some(format!("iteration {}", self.iteration)), 1),
-            (5, cost.words_of_limit(money, ""), 2),
-            (4, tokens.words_of_limit(short_count, " tokens"), 2),
-            (2, own_time, 2),
-            (6, (now.calls > 0).then(|| counted(now.calls, "tool call")), 2),
+        let cost = now.cost.map_or(self.cost, |(cost, estimated)| self.cost.with(cost, estimated));
+        let facts = [
+            tasks.done.map(|(done, all)| format!("{done}/{all} done")),
+            Some(time),
+            cost.words(money, ""),
+            self.tokens.with(now.tokens, false).words(short_count, " tokens"),
+            Some(format!("iteration {}", self.iteration)),
+            own_time,
+            (now.calls > 0).then(|| counted(now.calls, "tool call")),
         ];
-        let mut shown: [Option<String>; 7] = Default::default();
-        for (at, words, level) in wishes {
-            let Some(words) = words else { continue };
-            let task = columns(&tasks.next).min(TASK[level]);
-            let task = if task == 0 { 0 } else { task + columns(BETWEEN) };
-            let before = shown[at].replace(words);
-            let is_first = shown.iter().flatten().count() == 1;
-            if columns(&joined(&shown)) + task > room && !is_first {
-                shown[at] = before;
-            }
+        let mut facts: Vec<String> = facts.into_iter().flatten().collect();
+        let least = if tasks.next.is_empty() { 0 } else { TASK.min(columns(&tasks.next)) + 3 };
+        while facts.len() > 1 && columns(&facts.join(BETWEEN)) + least > room {
+            facts.pop();
         }
-        let mut line = joined(&shown);
-        let left = room.saturating_sub(columns(&line) + columns(BETWEEN));
+        let left = room.saturating_sub(columns(&facts.join(BETWEEN)) + 3);
         if !tasks.next.is_empty() && left >= 4 {
-            line.push_str(BETWEEN);
-            line.push_str(&narrow(&tasks.next, left));
+            facts.push(narrow(&tasks.next, left));
         }
-        narrow(&line, room)
+        narrow(&facts.join(BETWEEN), room)
     }
 }
 
@@ -139,12 +125,8 @@ impl LiveSum {
     }
 
     fn words(self, shown: impl Fn(u64) -> String, unit: &str) -> Option<String> {
-        self.sum.words(shown).map(|words| format!("{words}{unit}"))
-    }
-
-    fn words_of_limit(self, shown: impl Fn(u64) -> String, unit: &str) -> Option<String> {
-        let limit = shown(self.limit?);
-        Some(format!("{} of {limit}{unit}", self.words(shown, "")?))
+        let limit = self.limit.map(|limit| format!(" of {}", shown(limit))).unwrap_or_default();
+        self.sum.words(shown).map(|sum| format!("{sum}{limit}{unit}"))
     }
 }
 
@@ -180,11 +162,6 @@ impl LiveTasks {
 /// A task as a person knows it.
 fn named(id: &str, title: &str) -> String {
     if id.starts_with('@') { title.to_owned() } else { format!("{id} {title}") }
-}
-
-fn joined(parts: &[Option<String>]) -> String {
-    let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
-    parts.join(BETWEEN)
 }
 
 /// A time that does not shift the rest of the line every tenth of a second.
@@ -253,21 +230,21 @@ mod tests {
     const HOUR: Duration = Duration::from_mins(62);
 
     #[test]
-    fn least_important_goes_first() {
+    fn last_fact_goes_first() {
         let tasks = tasks(&format!("T013 {LONG}"));
         let shown = |room| line().fitted(&tasks, &now(), (HOUR, room));
         let table = [
             (
                 170,
-                "12/40 done · iteration 13/100 · this one 2 min 05 s of 30 min · 1 h 02 min of 8 h · 1.23M of 5.00M tokens · ~$3.42 of $10.00 · 17 tool calls · T013 Write the parser for …",
+                "12/40 done · 1 h 02 min of 8 h · ~$3.42 of $10.00 · 1.23M of 5.00M tokens · iteration 13/100 · this one 2 min 05 s of 30 min · 17 tool calls · T013 Write the parser for …",
             ),
             (
                 117,
-                "12/40 done · iteration 13/100 · 1 h 02 min of 8 h · 1.23M tokens · ~$3.42 of $10.00 · T013 Write the parser for the …",
+                "12/40 done · 1 h 02 min of 8 h · ~$3.42 of $10.00 · 1.23M of 5.00M tokens · iteration 13/100 · T013 Write the parser…",
             ),
-            (77, "12/40 done · 1 h 02 min of 8 h · 1.23M tokens · ~$3.42 · T013 Write the pars…"),
-            (57, "12/40 done · 1 h 02 min of 8 h · ~$3.42 · T013 Write the…"),
-            (37, "12/40 done · 1 h 02 min of 8 h · T01…"),
+            (77, "12/40 done · 1 h 02 min of 8 h · ~$3.42 of $10.00 · T013 Write the parser fo…"),
+            (57, "12/40 done · 1 h 02 min of 8 h · T013 Write the parser f…"),
+            (37, "12/40 done · T013 Write the parser f…"),
             (17, "12/40 done · T01…"),
         ];
         for (room, expected) in table {
@@ -280,7 +257,7 @@ mod tests {
     fn time_of_earlier_runners_counts() {
         let continued = LiveLine { before: HOUR, ..line() };
         let shown = continued.words(&now(), 170);
-        assert!(shown.contains(" · 1 h 02 min of 8 h · "), "{shown}");
+        assert!(shown.starts_with("1 h 02 min of 8 h · "), "{shown}");
     }
 
     #[test]
@@ -312,12 +289,12 @@ mod tests {
         };
         let nothing = LiveMoment { elapsed: Duration::from_millis(900), ..LiveMoment::default() };
         let shown = bare.fitted(&LiveTasks::default(), &nothing, (HOUR, 80));
-        assert_eq!(shown, "iteration 13/100 · 0 s");
+        assert_eq!(shown, "0 s · iteration 13/100");
         let sum =
             LiveSum { sum: Amount { value: 648, estimated: true, partial: true }, limit: None };
         let some = LiveLine { tokens: sum, ..bare };
         let shown = some.fitted(&LiveTasks::default(), &nothing, (HOUR, 80));
-        assert_eq!(shown, "iteration 13/100 · 0 s · at least ~648 tokens");
+        assert_eq!(shown, "0 s · at least ~648 tokens · iteration 13/100");
         let counts = [648, 9_999, 10_000, 999_999, 1_000_000, 12_345_678];
         let counts = counts.map(short_count);
         assert_eq!(counts, ["648", "9999", "10.0k", "999.9k", "1.00M", "12.34M"]);

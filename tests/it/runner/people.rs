@@ -254,8 +254,8 @@ fn terminals_get_colours_and_pipes_none() {
 fn live_line_fits_its_terminal() {
     let long = "写一个解析器 for the whole of the grammar, with all of its tests and examples";
     let tables = [
-        (60, " s of 8 h · 581 tokens · T002 写"),
-        (80, " s of 8 h · 581 tokens · $0.4200 · T002 写"),
+        (60, " s of 8 h · $0.4200 · T002 写"),
+        (80, " s of 8 h · $0.4200 · 581 tokens · iteration 2/50 · T002 写"),
     ];
     for (columns, shown) in tables {
         let bench = Bench::with_tasks(&format!("- [ ] T001 One\n- [ ] T002 {long}\n"));
