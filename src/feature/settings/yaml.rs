@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StrInput, Tag, options};
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, StrInput, Tag, options};
 
 use super::error::SettingsError;
 use crate::text;
@@ -113,7 +113,8 @@ impl<'a> YamlReader<'a> {
                 Ok((self.lines_before + span.start.line(), event))
             }
             Some(Err(error)) => {
-                let (what, advice) = in_our_words(&error);
+                let what = format!("it is no YAML: {}", text::line(&error.info()));
+                let advice = advice(error.kind());
                 let mut line = error.marker().line();
                 if advice == BLANKS {
                     let mut below = self.source.lines().skip(line.saturating_sub(1));
@@ -271,54 +272,34 @@ fn has_tab(line: &str) -> bool {
 }
 
 const QUOTES: &str = "put quotes around a command with special characters";
-const CLOSE: &str = "close it, or put quotes of the other kind around the whole command";
 const BLANKS: &str = "use blanks in place of the tab";
 
-/// The parser's error in words that tell what to do.
-fn in_our_words(error: &ScanError) -> (String, &'static str) {
-    let (what, advice) = match error.kind() {
+/// What to do about the parser's error.
+fn advice(error: &ErrorKind) -> &'static str {
+    match error {
         ErrorKind::TabNotAllowed
         | ErrorKind::TabInBlockIndentation
         | ErrorKind::TabInIndentation
         | ErrorKind::TabInPlainScalar
-        | ErrorKind::TabAtBlockScalarStart => ("a tab is where YAML takes only blanks", BLANKS),
-        ErrorKind::UnknownAnchor => ("an unquoted `*` begins this value", QUOTES),
+        | ErrorKind::TabAtBlockScalarStart => BLANKS,
         ErrorKind::MappingValueNotAllowed | ErrorKind::SimpleKeyExpected => {
-            ("a `:` is where YAML takes none, or the line before it is not complete", QUOTES)
+            "put quotes around a text with `: `, or complete the line before"
         }
         ErrorKind::UnclosedQuotedScalar
         | ErrorKind::InvalidQuotedScalarIndent
-        | ErrorKind::DocumentIndicatorInQuotedScalar => {
-            ("a quote is opened here or above and not closed", CLOSE)
+        | ErrorKind::DocumentIndicatorInQuotedScalar
+        | ErrorKind::InvalidTrailingSingleQuotedScalar
+        | ErrorKind::InvalidTrailingDoubleQuotedScalar
+        | ErrorKind::UnknownQuotedScalarEscape => {
+            "close every quote, and put quotes of the other kind around the whole command"
         }
-        ErrorKind::InvalidTrailingSingleQuotedScalar
-        | ErrorKind::InvalidTrailingDoubleQuotedScalar => (
-            "text follows a closing quote",
-            "put quotes of the other kind around the whole command",
-        ),
-        ErrorKind::UnknownQuotedScalarEscape => (
-            "a backslash in double quotes begins no escape that YAML knows",
-            "use single quotes, or write two backslashes",
-        ),
-        ErrorKind::RecursionLimitExceeded => ("lists and maps are too deep in each other", QUOTES),
-        ErrorKind::DirectiveDisallowed => ("a `%` begins this line", QUOTES),
-        ErrorKind::UnclosedFlowCollection { .. }
-        | ErrorKind::UnexpectedEofFlowSequence
-        | ErrorKind::UnexpectedEofFlowMapping
-        | ErrorKind::ExpectedFlowSequenceSeparator
-        | ErrorKind::ExpectedFlowMappingSeparator => ("a bracket is opened and not closed", QUOTES),
-        ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidIndentation => {
-            ("the indentation does not fit the lines above", "indent all keys of one map alike")
+        ErrorKind::ExpectedBlockMappingKey
+        | ErrorKind::InvalidIndentation
+        | ErrorKind::ExpectedBlockSequenceEntry => {
+            "indent all keys of one map alike, and all `-` of a list"
         }
-        ErrorKind::ExpectedBlockSequenceEntry => {
-            ("the indentation does not fit the list above", "indent all `-` of a list alike")
-        }
-        ErrorKind::UnexpectedCharacter { character } => {
-            return (format!("`{}` cannot begin a value", character.escape_default()), QUOTES);
-        }
-        _ => return (format!("it is no YAML ({})", text::line(&error.info())), QUOTES),
-    };
-    (what.to_owned(), advice)
+        _ => QUOTES,
+    }
 }
 
 /// The beginning of a text on one line.

@@ -209,7 +209,7 @@ fn s3_unusable_settings_keep_armed_checks() {
         (b"---\ncheck:\n  - exit 7\n---\n".to_vec(), "unknown key `check`"),
         (b"---\nchecks: exit 7\n---\n".to_vec(), "`checks` is no list"),
         (b"---\nchecks:\n  - exit 7\n".to_vec(), "no line of `---` closes them"),
-        (b"---\nchecks:\n\t- exit 7\n---\n".to_vec(), "a tab is where YAML takes only blanks"),
+        (b"---\nchecks:\n\t- exit 7\n---\n".to_vec(), "it is no YAML: tabs disallowed"),
         (b"---\nchecks:\n  - caf\xe9\n---\n".to_vec(), "it is not UTF-8 text"),
         (b"\x7fELF\x01\0\0".to_vec(), "no text"),
         (utf_16, "it is UTF-16 text"),

@@ -266,7 +266,7 @@ fn misunderstood_hooks_are_named() {
     for (file, words) in [
         (
             "hooks: [\n".to_owned(),
-            "`.specify/extensions.yml`, line 1: a bracket is opened and not closed;",
+            "`.specify/extensions.yml`, line 1: it is no YAML: unclosed bracket '[';",
         ),
         ("- a\n".to_owned(), "`.specify/extensions.yml`: its `hooks` are no map;"),
         ("hooks: no\n".to_owned(), "`.specify/extensions.yml`: its `hooks` are no map;"),
