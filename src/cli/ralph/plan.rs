@@ -1,6 +1,5 @@
 //! `spool ralph --dry-run`: the plan of a run, with its first prompt.
 
-use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -190,37 +189,39 @@ fn setting(made: &Made) -> PlannedSetting {
 }
 
 fn in_words(plan: &PlanForm) -> String {
-    let mut text = String::from("Nothing is started (--dry-run).\n");
-    write_change(&mut text, plan.change.as_ref());
-    for aside in plan.change.iter().flat_map(|change| aside::in_words(&change.asides)) {
-        let _ = writeln!(text, "List: {}", text::line(&aside));
-    }
-    write_agent(&mut text, plan);
-    write_criteria(&mut text, plan);
-    write_limits(&mut text, &plan.limits);
-    write_settings(&mut text, plan);
+    let mut parts = vec![
+        vec!["Nothing is started (--dry-run).".to_owned()],
+        about_change(plan.change.as_ref()),
+        about_agent(plan),
+    ];
+    let fallback = "Continues at a usage limit or an overload";
+    parts.extend(plan.fallbacks.iter().map(|other| about_program(fallback, other, Vec::new())));
+    parts.extend([about_end(plan), about_limits(&plan.limits), about_settings(plan)]);
     if let Some(prompt) = &plan.prompt {
-        let _ = write!(text, "\nThe first prompt, {} bytes:\n\n{prompt}", prompt.len());
+        let first = format!("The first prompt, {} bytes:", prompt.len());
+        parts.extend([vec![first], vec![prompt.clone()]]);
     }
-    text
+    parts.iter().map(|lines| lines.join("\n")).collect::<Vec<_>>().join("\n\n")
 }
 
-fn write_change(text: &mut String, change: Option<&PlannedChange>) {
+fn about_change(change: Option<&PlannedChange>) -> Vec<String> {
     let Some(change) = change else {
-        text.push_str("\nChange: the demo's own, on a throw-away project\n");
-        return;
+        return vec!["Change: the demo's own, on a throw-away project".to_owned()];
     };
     let module = change.module.as_deref().unwrap_or("none");
-    let _ = writeln!(text, "\nChange: {} (module: {module})", change.name);
-    let _ = writeln!(text, "Work tree: {}", change.work_tree);
-    let _ = writeln!(text, "State: {}", change.folder);
-    text.push_str("Files that are read:\n");
-    for line in &change.files {
-        let _ = writeln!(text, "  {line}");
-    }
+    let mut lines = vec![
+        format!("Change: {} (module: {module})", change.name),
+        format!("Work tree: {}", change.work_tree),
+        format!("State: {}", change.folder),
+        "Files that are read:".to_owned(),
+    ];
+    lines.extend(change.files.iter().map(|line| format!("  {line}")));
+    let asides = aside::in_words(&change.asides);
+    lines.extend(asides.iter().map(|aside| format!("List: {}", text::line(aside))));
+    lines
 }
 
-fn write_agent(text: &mut String, plan: &PlanForm) {
+fn about_agent(plan: &PlanForm) -> Vec<String> {
     let agent = &plan.agent;
     let names = ["permission-mode", "allow", "deny"];
     let is_permission = |setting: &PlannedSetting| names.contains(&setting.name.as_str());
@@ -235,20 +236,24 @@ fn write_agent(text: &mut String, plan: &PlanForm) {
     } else {
         "a fresh one in each iteration"
     };
-    let _ = writeln!(text, "\nAgent: {}", program_of(agent));
-    let _ = writeln!(text, "Model: {}", agent.model.as_deref().unwrap_or("its own choice"));
-    let _ = writeln!(text, "Tools: {consent}");
-    let _ = writeln!(text, "Sessions: {sessions}");
+    let mut terms = vec![format!("Tools: {consent}"), format!("Sessions: {sessions}")];
     if agent.commit {
-        text.push_str("Commits: after each iteration, only the files that it changed\n");
+        terms.push("Commits: after each iteration, only the files that it changed".to_owned());
     }
-    write_command_line(text, agent);
-    for other in &plan.fallbacks {
-        let _ =
-            writeln!(text, "\nContinues at a usage limit or an overload: {}", program_of(other));
-        let _ = writeln!(text, "Model: {}", other.model.as_deref().unwrap_or("its own choice"));
-        write_command_line(text, other);
-    }
+    about_program("Agent", agent, terms)
+}
+
+fn about_program(what: &str, agent: &PlannedAgent, terms: Vec<String>) -> Vec<String> {
+    let model = agent.model.as_deref().unwrap_or("its own choice");
+    let mut lines = vec![format!("{what}: {}", program_of(agent)), format!("Model: {model}")];
+    lines.extend(terms);
+    lines.extend(agent.problem.iter().map(|problem| format!("Command line: {problem}")));
+    let Some(command) = &agent.command_line else { return lines };
+    lines.push(format!("Command line: {}", shell_words::join(&command.words)));
+    lines.extend(command.variables.iter().map(|variable| format!("  with {variable}")));
+    let input = command.input_bytes;
+    lines.extend(input.map(|bytes| format!("  {bytes} bytes on its standard input")));
+    lines
 }
 
 /// As `--harness` takes it.
@@ -261,53 +266,32 @@ fn program_of(agent: &PlannedAgent) -> String {
     }
 }
 
-fn write_command_line(text: &mut String, agent: &PlannedAgent) {
-    if let Some(problem) = &agent.problem {
-        let _ = writeln!(text, "Command line: {problem}");
-    }
-    let Some(command) = &agent.command_line else { return };
-    let _ = writeln!(text, "Command line: {}", shell_words::join(&command.words));
-    for variable in &command.variables {
-        let _ = writeln!(text, "  with {variable}");
-    }
-    if let Some(bytes) = command.input_bytes {
-        let _ = writeln!(text, "  {bytes} bytes on its standard input");
-    }
-}
-
-fn write_criteria(text: &mut String, plan: &PlanForm) {
+fn about_end(plan: &PlanForm) -> Vec<String> {
     let list = plan.change.as_ref().and_then(|change| change.task_list.as_deref());
-    let _ = match (plan.done_when, list, &plan.promise) {
-        (Some(DoneWhen::Tasks), Some(list), _) => {
-            writeln!(text, "\nDone: when every box of {list} is ticked")
-        }
-        (Some(DoneWhen::Check), _, _) => writeln!(text, "\nDone: when every check passes"),
+    let done = match (plan.done_when, list, &plan.promise) {
+        (Some(DoneWhen::Tasks), Some(list), _) => format!("when every box of {list} is ticked"),
+        (Some(DoneWhen::Check), _, _) => "when every check passes".to_owned(),
         (Some(DoneWhen::Manual), _, Some(promise)) => {
-            writeln!(text, "\nDone: when the agent writes <promise>{promise}</promise>")
+            format!("when the agent writes <promise>{promise}</promise>")
         }
-        _ => writeln!(text, "\nDone: when every box of the tasks.md is ticked"),
+        _ => "when every box of the tasks.md is ticked".to_owned(),
     };
-    for check in &plan.checks {
-        let _ = writeln!(text, "Check: {} ({})", check.run, check.terms);
-    }
-    if let Some(notify) = &plan.notify {
-        let _ = writeln!(text, "Notice: {notify}");
-    }
-    if plan.min_iterations > 0 {
-        let _ = writeln!(text, "Not before: iteration {}", plan.min_iterations);
-    }
-    if let Some(file) = &plan.converge {
-        let _ = writeln!(text, "Converge: {file}, before it counts as done");
-    }
-    if let Some(hooks) = &plan.hooks {
-        let _ = writeln!(text, "Extension hooks: {hooks}");
-    }
-    if !plan.open_checklists.is_empty() {
-        let _ = writeln!(text, "Open checklists, as you wish: {}", plan.open_checklists.join(", "));
-    }
+    let mut lines = vec![format!("Done: {done}")];
+    lines.extend(plan.checks.iter().map(|check| format!("Check: {} ({})", check.run, check.terms)));
+    let first = Some(plan.min_iterations).filter(|first| *first > 0);
+    let checklists = Some(plan.open_checklists.join(", ")).filter(|names| !names.is_empty());
+    let rest = [
+        plan.notify.as_ref().map(|notify| format!("Notice: {notify}")),
+        first.map(|first| format!("Not before: iteration {first}")),
+        plan.converge.as_ref().map(|file| format!("Converge: {file}, before it counts as done")),
+        plan.hooks.as_ref().map(|hooks| format!("Extension hooks: {hooks}")),
+        checklists.map(|names| format!("Open checklists, as you wish: {names}")),
+    ];
+    lines.extend(rest.into_iter().flatten());
+    lines
 }
 
-fn write_limits(text: &mut String, limits: &PlannedLimits) {
+fn about_limits(limits: &PlannedLimits) -> Vec<String> {
     let none = || "none".to_owned();
     let number = |limit: Option<u32>| limit.map_or_else(none, |limit| limit.to_string());
     let in_words =
@@ -334,27 +318,22 @@ fn write_limits(text: &mut String, limits: &PlannedLimits) {
         ("between asking and killing", in_words(limits.grace_seconds)),
         ("the pause after a failed run", in_words(limits.retry_seconds)),
     ];
-    text.push_str("\nLimits:\n");
-    for (what, limit) in rows {
-        let _ = writeln!(text, "  {what}: {limit}");
-    }
+    let rows = rows.iter().map(|(what, limit)| format!("  {what}: {limit}"));
+    std::iter::once("Limits:".to_owned()).chain(rows).collect()
 }
 
-fn write_settings(text: &mut String, plan: &PlanForm) {
-    text.push_str("\nSettings:\n");
+fn about_settings(plan: &PlanForm) -> Vec<String> {
+    let mut lines = vec!["Settings:".to_owned()];
     let of_every_loop = plan.checks_of_every_loop.get();
     if of_every_loop > 0 {
         let checks = text::counted(of_every_loop, "check");
-        let _ = writeln!(text, "  {checks} of every loop here ({SETTINGS})");
+        lines.push(format!("  {checks} of every loop here ({SETTINGS})"));
     } else if plan.settings.is_empty() {
-        text.push_str("  none: all as it is by default\n");
+        lines.push("  none: all as it is by default".to_owned());
     }
     let line =
-        |set: &PlannedSetting| format!("{} = {} ({})\n", set.name, set.values.join(", "), set.from);
-    for setting in &plan.settings {
-        let _ = write!(text, "  {}", line(setting));
-    }
-    for setting in &plan.left_out {
-        let _ = write!(text, "  does not count: {}", line(setting));
-    }
+        |set: &PlannedSetting| format!("{} = {} ({})", set.name, set.values.join(", "), set.from);
+    lines.extend(plan.settings.iter().map(|set| format!("  {}", line(set))));
+    lines.extend(plan.left_out.iter().map(|set| format!("  does not count: {}", line(set))));
+    lines
 }
