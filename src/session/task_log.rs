@@ -355,9 +355,12 @@ impl<'a> Books<'a> {
         change: impl Fn(&TaskList, &[u8]) -> Option<Vec<u8>>,
     ) -> Result<bool, Refusal> {
         let path = self.feature.folder.join(TASKS);
-        let changed = |text: &[u8]| match text == self.text {
-            true => change(&self.list, text),
-            false => change(&TaskList::parse(text), text),
+        let changed = |text: &[u8]| {
+            if text == self.text {
+                change(&self.list, text)
+            } else {
+                change(&TaskList::parse(text), text)
+            }
         };
         let written = amend(&path, task_list::MOST, changed)
             .map_err(|error| Refusal::unwritable(&path, &error))?;
