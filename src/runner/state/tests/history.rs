@@ -13,10 +13,11 @@ fn old_logs_go_in_time() {
         fs::File::create(logs.join(name)).unwrap().set_len(length).unwrap();
     };
     (1..=21).for_each(|number| write(&format!("1999-{number:04}.log"), 100 << 20));
-    files.log(1).unwrap();
+    (1..=20).for_each(|iteration| drop(files.log(iteration).unwrap()));
     assert!(!logs.join("1999-0001.log").exists());
     write("1999-0001.log", 1);
-    files.log(2).unwrap();
+    drop(files);
+    desk.open();
     assert!(!logs.join("1999-0001.log").exists());
 }
 
