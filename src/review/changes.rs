@@ -82,6 +82,9 @@ impl Changes {
         let behind = ", which may hold keys or passwords";
         changes.note("the reader got only the names of", &secret, behind);
         changes.note("the reader did not get all of", &cut, "");
+        let unnamed = changes.names.iter().skip(NAMED).cloned().collect::<Vec<_>>();
+        let before = format!("the reader got no names behind the first {NAMED}, those of");
+        changes.note(&before, &unnamed, "");
         changes
     }
 
@@ -116,14 +119,14 @@ impl Changes {
         }
         for (name, part) in parts {
             let room = PATCH.saturating_sub(text.len());
-            let is_secret = is_among(SECRET, name);
-            if room > TEXT && !is_secret {
+            let (is_secret, fits) = (is_among(SECRET, name), part.len() <= room);
+            if !is_secret && (fits || room > TEXT) {
                 let _ = writeln!(text, "diff --git {}", cut(part, room, name));
             }
             if part.contains("\nBinary files ") {
                 binary.push(name.to_owned());
             }
-            self.add(name, is_secret || part.len() > room);
+            self.add(name, is_secret || !fits);
         }
         self.patch = Some(text);
         binary
@@ -230,6 +233,26 @@ mod tests {
         let patch = changes.patch.unwrap();
         assert!(patch.starts_with("diff --git a/src/y z.rs") && patch.len() < PATCH + 200);
         assert!(patch.contains("[cut here: "), "what is left of the room is used");
+    }
+
+    #[test]
+    fn v3_each_file_is_whole_or_cut() {
+        for (files, lines) in [(300, 30), (2_600, 1), (252, 35), (40, 400), (9, 2_000), (200, 47)] {
+            let part = |at: usize| {
+                let (name, lines) = (format!("m/f{at}.rs"), 1 + (at * 7 + lines) % (2 * lines));
+                let head = format!("diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n");
+                head + &"+a line that was added here\n".repeat(lines)
+                    + &format!("+end of {name};\n")
+            };
+            let mut changes = Changes::default();
+            changes.take_patch(&(0..files).map(part).collect::<String>());
+            let patch = changes.patch.as_deref().unwrap();
+            assert_eq!(changes.names.len(), files);
+            for name in &changes.names {
+                let is_whole = patch.contains(&format!("+end of {name};\n"));
+                assert_ne!(is_whole, changes.cut.contains(name), "{name} of {files}");
+            }
+        }
     }
 
     #[test]

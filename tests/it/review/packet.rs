@@ -184,3 +184,16 @@ fn v5_secrets_are_named_not_sent() {
     built.reader(&[US1_1, &masked, FR_002]);
     built.review("--base HEAD").with_code(0);
 }
+
+#[test]
+fn v3_unnamed_files_are_counted() {
+    let built = Built::new();
+    for at in 0..2_100 {
+        built.write(format!("many/f{at:04}.rs"), "fn f() {}\n");
+    }
+    built.git(&["add", "-N", "."]);
+    let (ran, prompt) = reviewed(&built);
+    let lack = "the reader got no names behind the first 2000, those of many/f2000.rs";
+    ran.says(lack).says("and 97 more");
+    assert!(part(&prompt, "what you are not given").contains(lack));
+}
