@@ -18,6 +18,8 @@ const TEXT: usize = 150;
 pub struct SpecificationChanges {
     /// Ids of removed requirements.
     pub gone: Vec<String>,
+    /// The specification at arming, if it was another one.
+    pub then: Option<String>,
     pub reworded: Vec<Reworded>,
     /// The specification at arming was not kept.
     pub unknown: bool,
@@ -34,11 +36,12 @@ pub struct Reworded {
 }
 
 /// The changes since arming: the agent may have made them.
-pub fn changes(then: Option<&[u8]>, now: &[Requirement]) -> SpecificationChanges {
-    match then {
-        Some(then) => between(&requirements(then), now),
-        None => SpecificationChanges { unknown: true, ..SpecificationChanges::default() },
-    }
+pub fn changes(then: Option<&[u8]>, (spec, now): (&[u8], &[Requirement])) -> SpecificationChanges {
+    let Some(then) = then else {
+        return SpecificationChanges { unknown: true, ..SpecificationChanges::default() };
+    };
+    let text = (then != spec).then(|| String::from_utf8_lossy(then).into_owned());
+    SpecificationChanges { then: text, ..between(&requirements(then), now) }
 }
 
 fn between(then: &[Requirement], now: &[Requirement]) -> SpecificationChanges {
@@ -69,6 +72,9 @@ pub fn note(review: &mut Review, changes: &SpecificationChanges, path: &str) {
         review.caveats.push(format!(
             "what `{path}` said when the loop was armed was not kept: whether it asks for less now is not known"
         ));
+    }
+    if changes.then.is_some() && reworded.is_empty() {
+        review.caveats.push(format!("`{path}` was changed since the loop was armed"));
     }
     review.reworded = reworded.iter().map(|requirement| requirement.id.clone()).collect();
     let words = |requirement: &Reworded| {

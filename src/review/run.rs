@@ -179,6 +179,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
             feature: &order.feature.name,
             requirements: &requirements,
             reworded: &asked.reworded,
+            then: asked.then.as_deref(),
             part: order.part,
             specification: (&spec_path, &specification),
             tasks: tasks.as_deref().map(|text| (tasks_path.as_str(), text)),
@@ -202,7 +203,8 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
         return Ok(review);
     }
     let old_checks = (!checks.is_empty() && !are_fresh).then(|| OLD_CHECKS.to_owned());
-    let caveats = [old_checks, order.hears_the_project(), not_judged(&specification, &spec_path)];
+    let unnamed = not_judged(&specification, asked.then.as_deref(), &spec_path);
+    let caveats = [old_checks, order.hears_the_project(), unnamed];
     review.caveats.extend(caveats.into_iter().flatten().chain(changes.caveats.clone()));
     let before = Before::now(git.as_ref(), &lock, &log);
     begins();
@@ -317,10 +319,13 @@ fn has_one_of(root: &Path, name: &str) -> bool {
     found || not_known(whole).is_some()
 }
 
-/// Names items of the specification that nobody judges.
-fn not_judged(specification: &str, path: &str) -> Option<String> {
-    let unnamed = requirements::asked(specification.as_bytes()).unnamed;
-    let items = few(&mut unnamed.iter().map(|item| format!("\"{item}\"")), 3);
+/// Names items of the specification that nobody judges; what it had only when the loop was armed comes first.
+fn not_judged(now: &str, then: Option<&str>, path: &str) -> Option<String> {
+    let [now, mut items] =
+        [now, then.unwrap_or_default()].map(|spec| requirements::asked(spec.as_bytes()).unnamed);
+    items.retain(|item| !now.contains(item));
+    let gone = items.iter().map(|item| format!("\"{item}\" (gone now)"));
+    let items = few(&mut gone.chain(now.iter().map(|item| format!("\"{item}\""))), 3);
     (!items.is_empty())
         .then(|| format!("`{path}` has items without an id that nobody judged: {items}"))
 }
@@ -363,8 +368,11 @@ impl ReviewOrder<'_> {
     fn ready(&self) -> Result<ReviewInput> {
         let folder = &self.feature.folder;
         let file = |name: &str| format!("{}/{name}", self.feature.relative);
-        let then = || armed_specification(&self.project.root, &self.feature.name);
-        let then = self.results.as_ref().map(|_| then());
+        let known = known_loop(self.project, self.feature);
+        let then =
+            known.is_some().then(|| armed_specification(&self.project.root, &self.feature.name));
+        // Only a loop with a review keeps one.
+        let then = then.filter(|then| then.is_some() || self.results.is_some());
         let (spec, requirements) = match specification(folder, &self.feature.relative) {
             // Everything was removed since arming.
             Err(_) if matches!(then, Some(Some(_))) => (Vec::new(), Vec::new()),
@@ -397,11 +405,10 @@ impl ReviewOrder<'_> {
         let interrupted = self.signals.any();
         let interrupt = Box::new(move || interrupted.load(Ordering::Relaxed));
         let git = Git::within(&self.project.root, Some(Deadline::after(GIT)), interrupt);
-        let known = known_loop(self.project, self.feature);
         let git = git.map(|git| known.iter().fold(git, |git, known| git.armed_at(known.armed_at)));
         let base = base(git.as_ref(), self.base, known.as_ref())?;
-        let then = then.filter(|_| known.is_some());
-        let changes = then.map(|then| armed::changes(then.as_deref(), &requirements));
+        let now = (spec.as_slice(), requirements.as_slice());
+        let changes = then.map(|then| armed::changes(then.as_deref(), now));
         let changes = changes.unwrap_or_default();
         let specification = String::from_utf8_lossy(&spec).into_owned();
         Ok(ReviewInput { specification, tasks, requirements, changes, git, known, base })
