@@ -36,12 +36,12 @@ pub struct Reworded {
 }
 
 /// The changes since arming: the agent may have made them.
-pub fn changes(then: Option<&[u8]>, (spec, now): (&[u8], &[Requirement])) -> SpecificationChanges {
-    let Some(then) = then else {
+pub fn changes(then: Option<&[u8]>, now: &[u8]) -> SpecificationChanges {
+    let Some(bytes) = then else {
         return SpecificationChanges { unknown: true, ..SpecificationChanges::default() };
     };
-    let text = (then != spec).then(|| String::from_utf8_lossy(then).into_owned());
-    SpecificationChanges { then: text, ..between(&requirements(then), now) }
+    let then = (bytes != now).then(|| String::from_utf8_lossy(bytes).into_owned());
+    SpecificationChanges { then, ..between(&requirements(bytes), &requirements(now)) }
 }
 
 fn between(then: &[Requirement], now: &[Requirement]) -> SpecificationChanges {

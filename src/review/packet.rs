@@ -85,10 +85,7 @@ pub fn prompt(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
     let (path, content) = material.specification;
     part(&format!("the specification, {path}"), &cut(content, SPECIFICATION, path));
     if let Some(then) = material.then {
-        part(
-            "the specification when the loop was armed",
-            &cut(then, SPECIFICATION, "no file that you can open"),
-        );
+        part("the specification when the loop was armed", &cut(then, SPECIFICATION, "git"));
     }
     let titles = material.requirements.iter().map(|one| [&one.id, ": ", &one.title, "\n"].concat());
     part("what each id stands for", &titles.collect::<String>());

@@ -407,8 +407,7 @@ impl ReviewOrder<'_> {
         let git = Git::within(&self.project.root, Some(Deadline::after(GIT)), interrupt);
         let git = git.map(|git| known.iter().fold(git, |git, known| git.armed_at(known.armed_at)));
         let base = base(git.as_ref(), self.base, known.as_ref())?;
-        let now = (spec.as_slice(), requirements.as_slice());
-        let changes = then.map(|then| armed::changes(then.as_deref(), now));
+        let changes = then.map(|then| armed::changes(then.as_deref(), &spec));
         let changes = changes.unwrap_or_default();
         let specification = String::from_utf8_lossy(&spec).into_owned();
         Ok(ReviewInput { specification, tasks, requirements, changes, git, known, base })

@@ -92,14 +92,92 @@ fn v3_hidden_files_are_told() {
             true,
         ),
     ] {
-        let built = Built::new();
-        let ran = loop_of(&built, &work, "--strict").with_code(11);
-        ran.says(told);
-        assert_eq!(built.read("../desk/asked").contains("back_door"), is_shown, "{work}");
-        // It is where a person looks later, too.
-        built.spool("review --last").run().with_code(0).says(told);
-        built.spool("log").run().with_code(0).says("caveat");
-        built.spool("status").run().with_code(0).says("caveat");
+        is_told(&work, told, is_shown);
+    }
+}
+
+/// A loop whose agent does this ends with a doubt that says so, and its reader sees what it hides or does not.
+fn is_told(work: &str, told: &str, is_shown: bool) {
+    let built = Built::new();
+    let lfs = "[user]\nname = a\nemail = a@b\n[filter \"lfs\"]\nclean = sed s/.*/pointer/\nsmudge = cat\n";
+    built.write("../home/.gitconfig", lfs);
+    built.write("src/audit.rs", "fn audit() {}\n");
+    built.commit("audit");
+    let ran = loop_of(&built, work, "--strict").with_code(11);
+    ran.says(told);
+    assert_eq!(built.read("../desk/asked").contains("back_door"), is_shown, "{work}");
+    // It is where a person looks later, too.
+    built.spool("review --last").run().with_code(0).says(told);
+    built.spool("log").run().with_code(0).says("caveat");
+    built.spool("status").run().with_code(0).says("caveat");
+}
+
+#[test]
+fn v3_what_no_patch_shows() {
+    let door = "echo 'fn back_door() {}' >> src/login.rs";
+    let evil = "echo 'fn back_door() {}' > src/evil.rs";
+    let commit = "git add -A . && git -c user.name=a -c user.email=a@b commit -qm s";
+    let hidden = "git shows no changes of src/login.rs, by .gitattributes";
+    let by_look = "git shows no changes of src/audit.rs: the reader got what is there";
+    for (work, told, is_shown) in [
+        // A filter that was there at arming, and what git takes in itself.
+        (format!("{door}; echo 'src/login.rs filter=lfs' > .gitattributes"), hidden, true),
+        (
+            format!("{door}; mkdir -p .git/info; echo '*.rs filter=lfs' > .git/info/attributes"),
+            hidden,
+            true,
+        ),
+        (
+            format!(
+                "echo '// $Id: fn back_door() $' >> src/login.rs; echo '*.rs ident' > .gitattributes"
+            ),
+            hidden,
+            true,
+        ),
+        // No text.
+        (
+            "printf 'fn back_door() {}\\000\\n' >> src/login.rs".to_owned(),
+            "did not get all of src/login.rs",
+            false,
+        ),
+        (
+            format!("iconv -f utf8 -t utf16 src/audit.rs > a; mv a src/audit.rs; {commit}"),
+            "did not get all of src/audit.rs",
+            false,
+        ),
+        // Rules of the agent's own.
+        (format!("{evil}; echo evil.rs >> .gitignore"), "did not get all of src/evil.rs", false),
+        (
+            format!("{evil}; echo evil.rs >> .gitignore; {commit}"),
+            "did not get all of src/evil.rs",
+            false,
+        ),
+        (
+            format!("{evil}; printf 'evil.rs\\n.gitignore\\n' > src/.gitignore"),
+            "did not get all of src/.gitignore, src/evil.rs",
+            false,
+        ),
+        (
+            format!(
+                "mkdir hid; mv src/audit.rs hid/back.rs; git checkout -q src/audit.rs; echo 'hid/' > .gitignore"
+            ),
+            "did not get all of hid/",
+            false,
+        ),
+        // A submodule's commit is not its content.
+        (
+            format!(
+                "(git init -q ../sub; cd ../sub; {}; {commit}); git -c protocol.file.allow=always submodule -q add ../sub; {commit}",
+                evil.replace("src/evil.rs", "s.rs")
+            ),
+            "did not get all of sub",
+            true,
+        ),
+        // Neither .gitattributes nor a mark did it.
+        ("git config core.fileMode false; chmod +x src/audit.rs".to_owned(), by_look, false),
+        (format!("rm -rf .git; rm src/audit.rs; git init -q; {commit}"), by_look, false),
+    ] {
+        is_told(&work, told, is_shown);
     }
 }
 
@@ -127,10 +205,13 @@ fn v3_outside_files_are_told() {
     git(&["add", "-A"]);
     git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "moved"]);
     fs::write(outer.join("beside.rs"), "fn beside_and_changed() {}\n").unwrap();
+    fs::write(outer.join("new.rs"), "fn new() {}\n").unwrap();
+    fs::create_dir(outer.join(".claude")).unwrap();
+    fs::write(outer.join(".claude/loop-state.json"), "{}\n").unwrap();
     built.reader(&[US1_1, FR_001, FR_002]);
     let call = built.spool("review --may-write --base HEAD --harness-command agent");
     let ran = call.within(&inner).run().with_code(0);
-    ran.says("the reader did not get all of :/beside.rs");
+    ran.says("the reader did not get all of :/beside.rs, :/new.rs\n");
     fs::rename(outer.join(".git"), inner.join(".git")).unwrap();
     fs::rename(&inner, &built.root).unwrap();
 }
