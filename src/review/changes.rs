@@ -5,9 +5,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::base::{Base, KnownLoop};
-use super::evidence::is_work;
+use super::evidence::{SECRET, is_among, is_work};
 use crate::engine::order::few;
-use crate::evidence::pattern::Pattern;
 use crate::feature::project::printable;
 use crate::judge::FilesSeen;
 use crate::runner::git::Git;
@@ -21,7 +20,6 @@ const TEXTS: usize = 128 << 10;
 const TEXT: usize = 16 << 10;
 /// Files that are named to the reader.
 const NAMED: usize = 2_000;
-const SECRET: &str = include_str!("secret.gitignore");
 const BULK: &str = include_str!("bulk.gitignore");
 
 #[derive(Default)]
@@ -161,15 +159,6 @@ impl Changes {
         };
         self.names.iter().take(NAMED).map(line).collect()
     }
-}
-
-/// A path matches one of these patterns, which are written as for git.
-fn is_among(patterns: &str, path: &str) -> bool {
-    let path = path.to_lowercase();
-    let name = path.rsplit('/').next().unwrap_or_default();
-    let patterns = Pattern::all(patterns.as_bytes());
-    let last = patterns.iter().rfind(|rule| rule.matches(path.as_bytes(), name.as_bytes(), false));
-    last.is_some_and(|rule| !rule.negated)
 }
 
 fn in_words(files: Vec<PathBuf>) -> impl Iterator<Item = String> {

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::form::{ReviewAnswer, ReviewEvidence, ReviewJudgement};
 use crate::engine::CheckResult;
+use crate::evidence::pattern::Pattern;
 use crate::evidence::tree::is_own;
 use crate::mask::masked_text;
 use crate::store::read::{FileContent, Problem, folder_inside, read_in};
@@ -16,6 +17,8 @@ use crate::world::FileTime;
 const MOST: u64 = 8 << 20;
 /// Notes of git and of the loop.
 const NOTES: [&str; 3] = [".git", ".speckit-state.json", ".progress.md"];
+/// Files that hold secrets by their name.
+pub const SECRET: &str = include_str!("secret.gitignore");
 /// Lines between the named line and the quotation: readers count with and without a heading.
 const NEAR: usize = 3;
 /// Letters and signs of the shortest quotation that says anything.
@@ -150,6 +153,15 @@ impl Ground<'_> {
 pub fn is_work(path: &Path) -> bool {
     let is_note = |part: &Path| NOTES.iter().any(|note| part.ends_with(note));
     !path.ancestors().any(|part| is_own(part) || is_note(part))
+}
+
+/// A path matches one of these patterns, written as for git.
+pub fn is_among(patterns: &str, path: &str) -> bool {
+    let path = path.to_lowercase();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let patterns = Pattern::all(patterns.as_bytes());
+    let last = patterns.iter().rfind(|rule| rule.matches(path.as_bytes(), name.as_bytes(), false));
+    last.is_some_and(|rule| !rule.negated)
 }
 
 fn letters(quote: &str) -> usize {
