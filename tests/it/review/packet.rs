@@ -224,6 +224,15 @@ fn v3_unnamed_holes_are_no_pass() {
     built.reader(&[FR_001, FR_002]);
     let ran = built.review("--base HEAD").with_code(3);
     ran.says("FR-001 cannot tell: it names `src/big.rs`, of which the reader was not given all");
+    // Whatever the criterion begins with.
+    let other = Built::with_spec(
+        "# Login\n\n**Acceptance Criteria**:\n\n- Verify that `src/big.rs` checks\n- VERIFY: src/big.rs logs\n",
+    );
+    other.write("src/big.rs", "fn check() {}\n".repeat(2_000));
+    let judged = |id: &str| FR_001.replace("FR-001", id);
+    other.reader(&[&judged("AS1"), &judged("AS2")]);
+    let ran = other.review("--base HEAD").with_code(3);
+    ran.says("AS1 cannot tell: it names `src/big.rs`").says("AS2 cannot tell: it names");
     // One that has opened the file itself has seen it.
     let opened = r#"{"id":"FR-001","verdict":"met","evidence":[{"file":"src/big.rs","line":1999,"quote":"fn check() {}"}]}"#;
     built.reader(&[opened, FR_002]);
