@@ -15,8 +15,8 @@ use crate::store::receipts::{Receipt, VerifyRun};
 use crate::text;
 
 /// Bytes of each part.
-const SPECIFICATION: usize = 128 << 10;
-const TASKS: usize = 96 << 10;
+pub const SPECIFICATION: usize = 128 << 10;
+pub const TASKS: usize = 96 << 10;
 const CHECK: usize = 8 << 10;
 const RECEIPTS: usize = 32 << 10;
 /// Letters of each text of a reworded requirement.

@@ -9,11 +9,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::armed;
-use super::base::{Base, KnownLoop, base, known_loop};
+use super::base::{Base, KnownLoop, LOST, base, known_loop};
 use super::changes::Changes;
 use super::evidence::{self, Ground};
 use super::form::{self, ReviewJudgement, ReviewRequirement, ReviewSeverity};
-use super::packet::{PacketMarks, PacketMaterial, prompt};
+use super::packet::{PacketMarks, PacketMaterial, SPECIFICATION, TASKS, prompt};
 use super::record::{self, Review, ReviewOutcome};
 use crate::checks::PASSED;
 use crate::engine::order::few;
@@ -170,9 +170,14 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
     let checks = order.results.clone().or_else(of_last_loop).unwrap_or_default();
     // Unreadable receipts are left out; a note says that some may be missing.
     let receipts = Receipts::named(root, &order.feature.name);
-    let changes = order.changes(git.as_ref(), &base, known.as_ref());
+    let mut changes = order.changes(git.as_ref(), &base, known.as_ref());
     let [spec_path, tasks_path] =
         ["spec.md", "tasks.md"].map(|name| format!("{}/{name}", order.feature.relative));
+    let tasks_length = tasks.as_ref().map_or(0, String::len);
+    let whole =
+        [(&spec_path, specification.len(), SPECIFICATION), (&tasks_path, tasks_length, TASKS)];
+    let part = whole.iter().filter(|(_, length, most)| length > most);
+    changes.caveats.extend(part.map(|(path, ..)| format!("the reader did not get all of {path}")));
     let marks = PacketMarks::new();
     let text = prompt(
         &PacketMaterial {
@@ -204,7 +209,8 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
     }
     let old_checks = (!checks.is_empty() && !are_fresh).then(|| OLD_CHECKS.to_owned());
     let unnamed = not_judged(&specification, asked.then.as_deref(), &spec_path);
-    let caveats = [old_checks, order.hears_the_project(), unnamed];
+    let lost = (review.since == LOST).then(|| format!("the changes are those {LOST}"));
+    let caveats = [old_checks, order.hears_the_project(), unnamed, lost];
     review.caveats.extend(caveats.into_iter().flatten().chain(changes.caveats.clone()));
     let before = Before::now(git.as_ref(), &lock, &log);
     begins();
@@ -496,8 +502,8 @@ impl ReaderRun {
                 let words = format!("it printed more than {} MiB", OUTPUT >> 20);
                 (ReviewOutcome::OutputLimit, words)
             }
-            (Some(Halt::Tokens), ..) => (ReviewOutcome::TokenLimit, over(limits)),
-            (None, _, _) if is_over => (ReviewOutcome::TokenLimit, over(limits)),
+            (Some(Halt::Tokens), ..) => (ReviewOutcome::TokenLimit, over(limits, is_over)),
+            (None, _, _) if is_over => (ReviewOutcome::TokenLimit, over(limits, is_over)),
             (None, Some(Cut::Wall | Cut::Silence), _) => {
                 let most = limits.time.map(time_in_words).unwrap_or_default();
                 (ReviewOutcome::TimeLimit, format!("it had no answer within {most}"))
@@ -516,13 +522,12 @@ impl ReaderRun {
     }
 }
 
-fn over(limits: &ReviewLimits) -> String {
-    let tokens = limits.tokens.map(|most| format!("{} tokens", crate::text::grouped(most)));
-    let money = limits.cost.map(|most| Dollars(most).to_string());
-    format!(
-        "it used more than {}",
-        tokens.into_iter().chain(money).collect::<Vec<_>>().join(", or ")
-    )
+fn over(limits: &ReviewLimits, has_tokens: bool) -> String {
+    let most = match (limits.tokens, limits.cost) {
+        (_, Some(cost)) if !has_tokens => Dollars(cost).to_string(),
+        (tokens, _) => format!("{} tokens", crate::text::grouped(tokens.unwrap_or_default())),
+    };
+    format!("it used more than {most}")
 }
 
 impl Before {
@@ -543,7 +548,8 @@ impl Before {
                 FoundFile::File { folder, name, .. } => [folder, name].concat(),
                 FoundFile::Folder { path, .. } | FoundFile::Empty { path } => path.to_vec(),
             };
-            changed.push(names::with_slashes(&PathBuf::from(names::from_vec(path))));
+            let path = names::with_slashes(&PathBuf::from(names::from_vec(path)));
+            changed.push(if path.is_empty() { ".".to_owned() } else { path });
             if changed.len() < CHANGES { Go::On } else { Go::Stop }
         });
         if git.is_some_and(|git| !git.moment(None).has_commits_of(&self.commits)) {

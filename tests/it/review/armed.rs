@@ -176,3 +176,13 @@ fn v1_hand_review_uses_pins() {
     built.reader(&[US1_1, FR_001]);
     built.review("").with_code(3).says("FR-002 not met: ").says("put it back");
 }
+
+#[test]
+fn v15_lost_history_is_told() {
+    let built = Built::new();
+    let work = "rm -rf .git; git init -q; git add -A; git -c user.name=a -c user.email=a@b commit -q -m begin";
+    let ran = loop_of(&built, work).with_code(11);
+    let lost = "since the first commit: the one at which the loop was armed is gone";
+    ran.says(lost);
+    assert!(built.read("../desk/asked").contains(&format!("the changes {lost}")));
+}

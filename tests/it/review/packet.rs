@@ -287,3 +287,20 @@ fn v3_unnamed_files_are_counted() {
     ran.says(lack).says("and 97 more");
     assert!(part(&prompt, "what you are not given").contains(lack));
 }
+
+#[test]
+fn v15_cut_lists_are_told() {
+    let words = "filler words here\n".repeat(9_000);
+    let built =
+        Built::with_spec(&format!("- **FR-001**: MUST check\n{words}- **FR-002**: MUST log\n"));
+    built.write(LIST, format!("- [x] T001 Build\n{words}"));
+    built.reader(&[FR_001, FR_002]);
+    let ran = built.review("--base HEAD").with_code(0);
+    let lacks = ["spec.md", "tasks.md"]
+        .map(|name| format!("the reader did not get all of specs/001-login/{name}"));
+    let asked = built.prompt(1);
+    for lack in &lacks {
+        ran.says(lack);
+        assert!(part(&asked, "what you are not given").contains(lack));
+    }
+}
