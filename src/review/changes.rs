@@ -262,6 +262,24 @@ mod tests {
             "credentials.json",
             ".npmrc",
             "infra/prod.tfvars",
+            ".secrets",
+            "deploy/secrets/db.txt",
+            "home/.docker/config.json",
+            ".vault_pass",
+            ".dev.vars",
+            "kubeconfig",
+            "infra/terraform.tfstate",
+            "terraform.tfstate.backup",
+            ".my.cnf",
+            ".s3cfg",
+            "password.txt",
+            "passwords.csv",
+            "key.asc",
+            "server.pem.bak",
+            "my-service-account-1.json",
+            "app/.yarnrc.yml",
+            "env",
+            "local.settings.json",
         ] {
             assert!(is_among(SECRET, path), "{path}");
         }
@@ -274,6 +292,10 @@ mod tests {
             "environment",
             "docs/credentials.md",
             "a.environment",
+            "src/password.rs",
+            "src/secrets/mod.rs",
+            "env/setup.py",
+            "src/password_reset.html",
         ] {
             assert!(!is_among(SECRET, path), "{path}");
         }
