@@ -165,7 +165,7 @@ fn v1_other_text_is_a_doubt() {
 
 #[test]
 fn v1_hand_review_uses_pins() {
-    let built = Built::new();
+    let built = Built::open();
     built.worker_and_reader("exit 1", "exit 1");
     built.spool("start 001-login --review").run().with_code(0);
     let spec = built.read(SPEC);

@@ -123,13 +123,15 @@ fn v3_what_no_patch_shows() {
         // A filter that was there at arming, and what git takes in itself.
         (format!("{door}; echo 'src/login.rs filter=lfs' > .gitattributes"), hidden, true),
         (
-            format!("{door}; mkdir -p .git/info; echo '*.rs filter=lfs' > .git/info/attributes"),
+            format!(
+                "{door}; mkdir -p .git/info; echo 'src/login.rs filter=lfs' > .git/info/attributes"
+            ),
             hidden,
             true,
         ),
         (
             format!(
-                "echo '// $Id: fn back_door() $' >> src/login.rs; echo '*.rs ident' > .gitattributes"
+                "echo '// $Id: fn back_door() $' >> src/login.rs; echo 'src/login.rs ident' > .gitattributes"
             ),
             hidden,
             true,
@@ -286,6 +288,15 @@ fn v3_unnamed_files_are_counted() {
     let lack = "the reader got no names behind the first 2000, those of many/f2000.rs";
     ran.says(lack).says("and 97 more");
     assert!(part(&prompt, "what you are not given").contains(lack));
+}
+
+#[test]
+fn v15_own_notes_are_no_work() {
+    let built = Built::new();
+    let notes = "git add -f .claude; git -c user.name=a -c user.email=a@b commit -qm notes";
+    loop_of(&built, notes, "--strict").with_code(0);
+    let asked = built.read("../desk/asked");
+    assert!(!asked.contains("loop-state"), "{asked}");
 }
 
 #[test]
