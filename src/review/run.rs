@@ -170,14 +170,10 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
     let checks = order.results.clone().or_else(of_last_loop).unwrap_or_default();
     // Unreadable receipts are left out; a note says that some may be missing.
     let receipts = Receipts::named(root, &order.feature.name);
-    let mut changes = order.changes(git.as_ref(), &base, known.as_ref());
+    let texts = (specification.as_str(), tasks.as_deref());
+    let changes = order.changes(git.as_ref(), &base, known.as_ref(), texts);
     let [spec_path, tasks_path] =
         ["spec.md", "tasks.md"].map(|name| format!("{}/{name}", order.feature.relative));
-    let tasks_length = tasks.as_ref().map_or(0, String::len);
-    let whole =
-        [(&spec_path, specification.len(), SPECIFICATION), (&tasks_path, tasks_length, TASKS)];
-    let part = whole.iter().filter(|(_, length, most)| length > most);
-    changes.caveats.extend(part.map(|(path, ..)| format!("the reader did not get all of {path}")));
     let marks = PacketMarks::new();
     let text = prompt(
         &PacketMaterial {
@@ -209,8 +205,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
     }
     let old_checks = (!checks.is_empty() && !are_fresh).then(|| OLD_CHECKS.to_owned());
     let unnamed = not_judged(&specification, asked.then.as_deref(), &spec_path);
-    let lost = (review.since == LOST).then(|| format!("the changes are those {LOST}"));
-    let caveats = [old_checks, order.hears_the_project(), unnamed, lost];
+    let caveats = [old_checks, order.hears_the_project(), unnamed];
     review.caveats.extend(caveats.into_iter().flatten().chain(changes.caveats.clone()));
     let before = Before::now(git.as_ref(), &lock, &log);
     begins();
@@ -350,10 +345,24 @@ impl ReviewOrder<'_> {
     }
 
     /// The changes, by git and by the files themselves.
-    fn changes(&self, git: Option<&Git>, base: &Base, known: Option<&KnownLoop>) -> Changes {
+    fn changes(
+        &self,
+        git: Option<&Git>,
+        base: &Base,
+        known: Option<&KnownLoop>,
+        (specification, tasks): (&str, Option<&str>),
+    ) -> Changes {
         let judge = judge_now(self.project, self.feature).ok();
         let seen = judge.map(|judge| judge.look(LOOK)).unwrap_or_default();
-        Changes::of(&self.project.root, git, (base, known), &seen)
+        let mut changes = Changes::of(&self.project.root, git, (base, known), &seen);
+        let lost = (base.words == LOST).then(|| format!("the changes are those {LOST}"));
+        let tasks = ("tasks.md", tasks.map_or(0, str::len), TASKS);
+        let texts = [("spec.md", specification.len(), SPECIFICATION), tasks];
+        let cut = texts.into_iter().filter(|(_, length, most)| length > most);
+        let words =
+            |name| format!("the reader did not get all of {}/{name}", self.feature.relative);
+        changes.caveats.extend(lost.into_iter().chain(cut.map(|(name, ..)| words(name))));
+        changes
     }
 
     /// A review that begins now, with the facts so far.
