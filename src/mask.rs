@@ -17,19 +17,22 @@ const PRIVATE: &[u8] = b"PRIVATE KEY-----";
 const END: &[u8] = b"-----END ";
 
 /// The beginnings of keys, with the number of characters that follow at least.
-const PREFIXES: [(usize, &[&str]); 5] = [
+const PREFIXES: [(usize, &[&str]); 7] = [
     (10, &["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-"]),
     (16, &["sk-", "sk_live_", "sk_test_", "rk_live_", "glpat-", "AKIA", "ASIA"]),
-    (20, &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"]),
+    (20, &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "SG.", "hvs.", "hvb.", "hvr."]),
+    (20, &["shpat_", "shpca_", "shppa_", "shpss_", "dckr_pat_", "xapp-", "ya29.", "glrt-", "sbp_"]),
     (30, &["AIza", "npm_", "hf_", "pypi-", "dop_v1_"]),
+    (40, &["AGE-SECRET-KEY-"]),
     (60, &["eyJ"]),
 ];
 
-/// Names of values that are keys, in small letters.
-const NAMES: [&[&str]; 3] = [
-    &["api_key", "api-key", "apikey", "access_key", "secret_key", "secret-key", "private_key"],
-    &["access_token", "access-token", "auth_token", "client_secret"],
-    &["password", "passwd"],
+/// Names of values that are keys, in small letters, with the number of characters of a value at least.
+const NAMES: [(usize, &[&str]); 4] = [
+    (8, &["api_key", "api-key", "apikey", "access_key", "secret_key", "secret-key", "private_key"]),
+    (8, &["access_token", "access-token", "auth_token", "client_secret", "account_key"]),
+    (8, &["accountkey", "sharedaccesskey", "password", "passwd", "passphrase", "pass"]),
+    (16, &["token", "secret"]),
 ];
 
 /// Masks keys in a stream, in whatever pieces the stream comes.
@@ -101,7 +104,7 @@ pub fn masked(bytes: &[u8]) -> Cow<'_, [u8]> {
     let mut out: Vec<u8> = Vec::new();
     let (mut done, mut at) = (0, 0);
     while at < bytes.len() {
-        match key_at(bytes, at) {
+        match key_lines(bytes, at).or_else(|| key_at(bytes, at)) {
             Some((from, to)) => {
                 out.extend_from_slice(&bytes[done..from]);
                 out.extend_from_slice(MASK);
@@ -135,6 +138,9 @@ fn key_at(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     if *first == b'-' {
         return private_key(rest).map(|length| (at, at + length));
     }
+    if *first == b':' {
+        return behind_colon(bytes, at);
+    }
     let begins_a_word = at == 0 || !bytes[at - 1].is_ascii_alphanumeric() && bytes[at - 1] != b'_';
     let token = begins_a_word.then(|| token(rest)).flatten().map(|length| (at, at + length));
     let bearer = || begins_a_word.then(|| bearer(rest)).flatten();
@@ -147,17 +153,20 @@ fn key_at(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
 fn may_begin(first: u8, second: u8) -> bool {
     let next: &[u8] = match first | 0x20 {
         b'-' => b"-",
-        b'a' => b"ciksup",
-        b'b' => b"e",
+        b':' => b"/a",
+        b'a' => b"cgiksup",
+        b'b' => b"ae",
         b'c' => b"l",
         b'e' => b"y",
         b'g' => b"hil",
-        b'h' => b"f",
+        b'h' => b"fv",
         b'n' => b"p",
         b'p' => b"yar",
         b'r' => b"k",
-        b's' => b"ke",
-        b'd' | b'x' => b"o",
+        b's' => b"bdeghk",
+        b't' => b"o",
+        b'd' | b'x' => b"aco",
+        b'y' => b"a",
         _ => return false,
     };
     next.contains(&(second | 0x20))
@@ -175,14 +184,58 @@ fn token(rest: &[u8]) -> Option<usize> {
     (body.len() >= *least && body.iter().any(u8::is_ascii_digit)).then_some(length)
 }
 
-/// The place of the key in `Bearer …`.
+/// The place of the key in `Bearer …` and `Basic …`.
 fn bearer(rest: &[u8]) -> Option<(usize, usize)> {
-    let from = 7;
-    if !rest.get(..from)?.eq_ignore_ascii_case(b"bearer ") {
+    let is_it =
+        |word: &&[u8]| rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    let from = [&b"bearer "[..], b"basic "].into_iter().find(is_it)?.len();
+    let length = rest[from..].iter().take_while(|byte| is_key_byte(**byte)).count();
+    let key = &rest[from..from + length];
+    // `Basic authentication` is two words.
+    let is_mixed = key.iter().skip(1).any(|byte| !byte.is_ascii_lowercase());
+    (length >= 16 && from == 7 || length >= 12 && is_mixed).then_some((from, from + length))
+}
+
+/// The place of the password in `://user:…@`, and of a bot's key behind its number.
+fn behind_colon(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>/?#".contains(byte);
+    let Some(place) = bytes[at..].strip_prefix(b"://") else {
+        let digits = bytes[..at].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        let length = bytes[at + 1..].iter().take_while(|byte| is_key_byte(**byte)).count();
+        return (digits >= 6 && length >= 30).then_some((at + 1, at + 1 + length));
+    };
+    let to = memchr::memrchr(b'@', &place[..place.iter().position(is_end).unwrap_or(place.len())])?;
+    let from = memchr::memchr(b':', &place[..to])? + 1;
+    // A name stands for the password.
+    let is_said = from < to && !b"${%[".contains(&place[from]);
+    is_said.then_some((at + 3 + from, at + 3 + to))
+}
+
+/// The place of three or more lines from within a private key, at the beginning of a line: a patch may not have the
+/// first one.
+fn key_lines(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    if at > 0 && bytes[at - 1] != b'\n' {
         return None;
     }
-    let length = rest[from..].iter().take_while(|byte| is_key_byte(**byte)).count();
-    (length >= 16).then_some((from, from + length))
+    // Before the last word stand signs of a patch and blanks, around it quotes.
+    let read = |line: &[u8]| {
+        let word = line.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
+        let is_inner = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/=".contains(byte);
+        let inner = word.iter().filter(is_inner).count();
+        let has = |is: fn(&u8) -> bool| word.iter().any(is);
+        let is_mixed =
+            has(u8::is_ascii_digit) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+        if is_mixed && word.len() < inner + 7 { inner } else { 0 }
+    };
+    let lines = bytes[at..].split_inclusive(|byte| *byte == b'\n');
+    let whole = lines.clone().take_while(|line| line.len() > 59 && read(line) > 59).count();
+    if whole < 3 {
+        return None;
+    }
+    let last = lines.clone().nth(whole).filter(|line| read(line) > 0);
+    let length = lines.take(whole).chain(last).map(<[u8]>::len).sum::<usize>();
+    let is_ended = bytes[..at + length].ends_with(b"\n");
+    Some((at, at + length - usize::from(is_ended)))
 }
 
 /// The place of the value in `api_key=…`, `"api_key": "…"` and the like.
@@ -190,7 +243,9 @@ fn named_value(rest: &[u8]) -> Option<(usize, usize)> {
     let is_it = |name: &&&str| {
         rest.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
     };
-    let name = NAMES.into_iter().flatten().find(is_it)?;
+    let named =
+        |(least, all): (usize, &'static [&str])| all.iter().find(is_it).map(|name| (least, name));
+    let (least, name) = NAMES.into_iter().find_map(named)?;
     let skip = |from: usize, between: &[u8]| {
         from + rest[from..].iter().take(4).take_while(|byte| between.contains(byte)).count()
     };
@@ -201,7 +256,7 @@ fn named_value(rest: &[u8]) -> Option<(usize, usize)> {
     let from = skip(sign + 1, b"\"'\\ ");
     let value = &rest[from..];
     let length = value.iter().take_while(|byte| is_key_byte(**byte)).count();
-    let is_key = length >= 8 && value[..length].iter().any(u8::is_ascii_digit);
+    let is_key = length >= least && value[..length].iter().any(u8::is_ascii_digit);
     is_key.then_some((from, from + length))
 }
 
@@ -282,11 +337,86 @@ mod tests {
 
     #[test]
     fn s8_key_beginnings_are_known() {
-        let all = PREFIXES.map(|(_, all)| all).into_iter().chain(NAMES).flatten();
-        for start in all.map(|start| start.as_bytes()).chain([BEGIN, b"bearer "]) {
+        let all = PREFIXES.into_iter().chain(NAMES).flat_map(|(_, all)| all);
+        let others = [BEGIN, b"bearer ", b"basic ", b"://", b":AA"];
+        for start in all.map(|start| start.as_bytes()).chain(others) {
             for start in [start.to_vec(), start.to_ascii_uppercase()] {
                 assert!(may_begin(start[0], start[1]), "{}", String::from_utf8_lossy(&start));
             }
+        }
+    }
+
+    #[test]
+    fn v5_passwords_are_masked() {
+        let body = "abcDEF0123456789abcDEF0123456789abcDEF01";
+        for (before, key, after) in [
+            ("postgres://admin:", "hunter", "@db.example.com/x"),
+            ("url = \"amqps://a.b:", "p@ss:w0rd$", "@host:5671/%2f\""),
+            ("redis://:", "x", "@host"),
+            ("Authorization: Basic ", "YWRtaW46aHVudGVyMg==", ""),
+            ("authorization: basic ", "dXNlcjpwYXNz", "\""),
+            ("DefaultEndpoints=https;AccountKey=", body, ";End"),
+            ("Endpoint=sb://x/;SharedAccessKey=", body, ""),
+            ("token: ", body, ""),
+            ("\"secret\": \"", body, "\""),
+            ("DB_PASS=", "hunter2hunter2", ""),
+            ("key=", &["SG", ".", &body[..22], ".", body].concat(), ""),
+            ("vault ", &["hv", "s.", body].concat(), ""),
+            ("shop ", &["shp", "at_", body].concat(), ""),
+            ("123456789:", &["AA", body].concat(), " is a bot"),
+            ("", &["AGE-SECRET", "-KEY-1", &body.to_uppercase(), "QQQQ"].concat(), ""),
+        ] {
+            let line = [before, key, after].concat();
+            assert_eq!(text(&line), [before, "[masked]", after].concat(), "{line}");
+        }
+        for input in [
+            "https://example.com:443/@scope/name",
+            "postgres://user:$PASSWORD@host and ://a:${b}@c and ://a@b",
+            "Basic authentication, basic internationalization",
+            "at 12:30:AA and std::AAA",
+            "token: Token, pass: 3, secret = secrets.token_hex(16)",
+        ] {
+            assert_eq!(text(input), input);
+        }
+    }
+
+    #[test]
+    fn v5_inside_of_keys_is_masked() {
+        let line = |at: usize| {
+            let signs = b"abcDEF0123456789+/";
+            (0..64)
+                .map(|sign| char::from(signs[(sign * 7 + at * 5 + sign / 9) % 18]))
+                .collect::<String>()
+        };
+        let hunk = format!(
+            "@@ -5,7 +5,7 @@\n {}\n {}\n-{}\n+{}\n {}\n short0Q==\n-----END {}\n fn a() {{}}\n",
+            line(1),
+            line(2),
+            line(3),
+            line(4),
+            line(5),
+            "PRIVATE KEY-----"
+        );
+        let shown = text(&hunk);
+        assert!(
+            (1..6).all(|at| !shown.contains(&line(at)[8..20])) && !shown.contains("short0Q"),
+            "{shown}"
+        );
+        assert!(
+            shown.starts_with("@@ -5,7 +5,7 @@\n[masked]\n") && shown.ends_with("\n fn a() {}\n"),
+            "{shown}"
+        );
+        let quoted = format!(
+            "let key = [\n    \"{}\\n\",\n    \"{}\\n\",\n    \"{}\\n\",\n];\n",
+            line(1),
+            line(2),
+            line(3)
+        );
+        assert!(!text(&quoted).contains(&line(2)[..20]), "{}", text(&quoted));
+        let sums = format!("{0}\n{0}\n{0}\n{0}\n", "0123456789abcdef".repeat(4));
+        let two = format!(" {}\n {}\n fn a() {{}}\n", line(1), line(2));
+        for input in [sums, two, format!("{}\n", "fn_name ".repeat(20)).repeat(9)] {
+            assert_eq!(text(&input), input);
         }
     }
 

@@ -13,6 +13,8 @@ const PREFIXES: [&str; 5] = ["NFR-", "FR-", "SC-", "AC-", "REQ-"];
 const TITLE: usize = 200;
 /// Letters of an item without an id.
 const NAMED: usize = 80;
+/// Ids that a range such as `FR-001 to FR-009` leaves out, at most.
+const LEFT_OUT: usize = 200;
 /// Bytes of a list's label without a colon.
 const LABEL: usize = 60;
 
@@ -57,6 +59,10 @@ pub struct AskedFor {
     story: Option<(usize, String)>,
     /// The kind of the following items, by the letter of [`LABELS`], and the column of the first one.
     section: Option<(u8, Option<usize>)>,
+    /// The headings around the current line with a kind: their levels and kinds.
+    around: Vec<(usize, u8)>,
+    /// Unnamed items before the last row of a table.
+    before_row: usize,
     /// Scenarios of each story so far; a story with a second heading counts on.
     scenarios: BTreeMap<String, usize>,
     /// Places of the requirements in the last line; following lines may belong to them.
@@ -70,6 +76,10 @@ pub struct AskedFor {
 const LABELS: &str = include_str!("requirements.labels");
 /// Beginnings of scenarios, in several languages.
 const GIVEN: &str = include_str!("requirements.given");
+/// Words of a demand, in several languages.
+const MUST: &str = include_str!("requirements.must");
+/// Words between the first and the last id of a range, besides dashes.
+const TO: [&str; 7] = ["to", "..", "-", "through", "bis", "à", "a"];
 
 pub fn requirements(spec: &[u8]) -> Vec<Requirement> {
     asked(spec).all
@@ -77,18 +87,25 @@ pub fn requirements(spec: &[u8]) -> Vec<Requirement> {
 
 /// The demands of a specification.
 pub fn asked(spec: &[u8]) -> AskedFor {
-    let mut asked = AskedFor::default();
-    markdown::lines(spec).iter().filter(|line| !line.is_hidden()).for_each(|line| asked.line(line));
+    let (mut asked, mut is_code) = (AskedFor::default(), false);
+    for line in &markdown::lines(spec) {
+        let text = String::from_utf8_lossy(line.text);
+        is_code = line.is_hidden() && is_code != text.trim_start().starts_with(['`', '~']);
+        if !line.is_hidden() {
+            asked.line(line, &text);
+        } else if is_code && is_given(text.trim()) {
+            asked.unnamed.push(text::title(text.trim(), NAMED));
+        }
+    }
     asked
 }
 
 impl AskedFor {
-    fn line(&mut self, line: &Line<'_>) {
+    fn line(&mut self, line: &Line<'_>, text: &str) {
         if line.kind == Kind::Blank {
             self.is_behind_blank = true;
             return;
         }
-        let text = String::from_utf8_lossy(line.text);
         let plain = text.trim_start_matches('#').replace("**", "");
         let plain = plain.replace(['\u{2010}', '\u{2011}'], "-");
         let plain = plain.trim();
@@ -108,13 +125,28 @@ impl AskedFor {
                 text.extend([" ", &in_a_row(plain)]);
             }
         }
-        let is_label = !is_heading && self.label(line, plain);
-        if line.kind == Kind::Item && !is_label {
-            self.item(line, plain);
-        } else if line.kind == Kind::Text && !is_label && plain.ends_with(':') {
-            self.section = None;
+        let is_row = text.starts_with('|');
+        if is_row && plain.trim_matches(['|', '-', ':', ' ']).is_empty() {
+            // The line below the names of columns.
+            return self.unnamed.truncate(self.before_row);
         }
-        for id in ids_in(plain) {
+        self.before_row = self.unnamed.len();
+        let is_label = !is_heading && !is_row && self.label(line, plain);
+        let (words, ids) = (line.title().replace("**", ""), ids_in(plain));
+        let words = words.trim_matches(['|', ' ']);
+        let is_begin = line.kind == Kind::Item || is_row || is_behind_blank;
+        let mut is_open = is_demand(words);
+        if line.kind == Kind::Text && !is_label && !is_row && plain.ends_with(':') {
+            let kind = self.around.last().map(|(_, kind)| *kind);
+            self.section = kind.filter(|kind| *kind == b'r').map(|kind| (kind, None));
+        } else if is_begin && !is_label && !is_heading {
+            is_open |= self.block(line, plain, words);
+        }
+        if is_open && ids.is_empty() && self.last.is_empty() {
+            self.unnamed.push(text::title(words, NAMED));
+        }
+        self.is_behind_blank = is_heading;
+        for id in ids {
             self.add(id, plain);
         }
         if is_heading && begins_with_id(plain) {
@@ -123,7 +155,11 @@ impl AskedFor {
     }
 
     fn heading(&mut self, level: usize, plain: &str) {
-        self.section = section_of(plain).map(|section| (section, None));
+        self.around.retain(|(above, _)| *above < level);
+        let above = self.around.last().map(|(_, kind)| *kind).filter(|kind| b"cr".contains(kind));
+        let kind = section_of(plain).or(above);
+        self.around.extend(kind.map(|kind| (level, kind)));
+        self.section = kind.map(|kind| (kind, None));
         let lower = plain.to_ascii_lowercase();
         if let Some((_, rest)) = lower.split_once("user story ") {
             let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
@@ -139,27 +175,30 @@ impl AskedFor {
     fn label(&mut self, line: &Line<'_>, plain: &str) -> bool {
         let is_short = plain.len() <= LABEL && !plain.ends_with('.') && line.column == 0;
         let is_label = plain.ends_with(':') || line.kind == Kind::Text && is_short;
-        let section = section_of(plain).filter(|_| is_label && ids_in(plain).next().is_none());
+        let section = section_of(plain).filter(|_| is_label && ids_in(plain).is_empty());
         self.section = section.map(|section| (section, None)).or(self.section);
         section.is_some()
     }
 
-    fn item(&mut self, line: &Line<'_>, plain: &str) {
-        let Some((section, column)) = self.section else { return };
+    /// Takes an item, a row or a paragraph; `true` if it may ask for something without an id.
+    fn block(&mut self, line: &Line<'_>, plain: &str, words: &str) -> bool {
+        let Some((section, column)) = self.section else { return false };
         let column = column.unwrap_or(line.column);
         if line.column > column {
-            return;
+            return false;
         }
         self.section = Some((section, Some(column))).filter(|_| line.column == column);
-        let behind_box = line.task_box().map_or(0, |found| found.text_at);
-        let words = String::from_utf8_lossy(&line.words()[behind_box..]);
-        let is_bold = words.starts_with("**") && words.matches("**").count() > 2;
-        let words = words.replace("**", "");
-        let (words, lower) = (words.trim(), words.to_lowercase());
-        let is_given = is_bold || GIVEN.split_whitespace().any(|word| lower.starts_with(word));
+        let is_item = line.kind == Kind::Item;
+        let raw = line.title();
+        let is_bold = raw.starts_with("**") && raw.matches("**").count() > 2;
+        let first = words.split(' ').next().unwrap_or_default();
+        let is_numbered = plain.starts_with(|first: char| first.is_ascii_digit());
         let is_asked = match section {
-            b's' => is_given || plain.starts_with(|first: char| first.is_ascii_digit()),
-            _ => section == b'c' && !begins_with_id(words),
+            b's' => {
+                is_given(words)
+                    || is_item && (is_bold || is_numbered || section_of(first) == Some(b's'))
+            }
+            _ => is_item && section == b'c' && !begins_with_id(words),
         };
         if self.section.is_some() && is_asked {
             let story = self.story.as_ref();
@@ -168,9 +207,11 @@ impl AskedFor {
             *count += 1;
             let id = format!("{before}{count}");
             self.add(id, words);
-        } else if section == b'r' && ids_in(plain).next().is_none() {
-            self.unnamed.push(text::title(words, NAMED));
         }
+        // A paragraph behind the list of a label is not of the list.
+        let is_its = |(_, kind): &(usize, u8)| *kind == section;
+        let is_of_list = is_item || plain.starts_with('|');
+        b"cr".contains(&section) && (is_of_list || self.around.last().is_some_and(is_its))
     }
 
     /// Adds a requirement, or another text that names it.
@@ -202,29 +243,74 @@ fn section_of(plain: &str) -> Option<u8> {
 }
 
 fn begins_with_id(words: &str) -> bool {
-    words.split_whitespace().next().is_some_and(|word| ids_in(word).next().is_some())
+    words.split_whitespace().next().is_some_and(|word| !ids_in(word).is_empty())
 }
 
-/// The ids in a text; two may share a word, as in `FR-004/FR-005` and `FR-004/005`.
-fn ids_in(plain: &str) -> impl Iterator<Item = String> {
+fn is_given(words: &str) -> bool {
+    let words = words.replace("**", "").to_lowercase();
+    GIVEN.split_whitespace().any(|word| words.starts_with(word))
+}
+
+/// The words say that something must be, or begin with an id in a form that is not read, such as `FR001` and `SEC-3:`.
+fn is_demand(words: &str) -> bool {
+    let is_must = |word: &str| {
+        MUST.split_whitespace().any(|must| word == must || !must.is_ascii() && word.contains(must))
+    };
+    let words = words.trim_start_matches(['[', '(', '*', '_', '`']);
+    let name = words.split(|sign: char| !sign.is_alphabetic()).next().unwrap_or_default();
+    let number =
+        words[name.len()..].trim_start_matches(|sign| "-_ \u{2013}\u{2014}".contains(sign));
+    let is_known = PREFIXES.iter().any(|known| known[..known.len() - 1].eq_ignore_ascii_case(name));
+    let (head, _) = words.split_once([':', '|', ')', ']', '\u{ff1a}']).unwrap_or_default();
+    let is_short = head.len() < 12 && head.contains('-') && !head.contains(char::is_lowercase);
+    number.starts_with(|sign: char| sign.is_ascii_digit()) && (is_known || is_short)
+        || words.split(|sign: char| !sign.is_alphanumeric()).any(is_must)
+}
+
+/// The ids in a text; two may share a word, as in `FR-004/FR-005` and `FR-004/005`, and stand for those between them, as
+/// in `FR-004 to FR-009` and `FR-004..009`.
+fn ids_in(plain: &str) -> Vec<String> {
     let is_between = |letter: char| !letter.is_alphanumeric() && !"-_/.".contains(letter);
-    plain.split(is_between).flat_map(|word| {
-        let mut ids: Vec<String> = Vec::new();
-        for part in word.split('/') {
-            let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-            let before = ids.last().and_then(|last| last.rsplit_once('-')).filter(|_| is_number);
-            let next = before.map(|(before, _)| [before, "-", part].concat());
-            // Any other beginning is that of a path.
-            let Some(id) = id_of(part).map(str::to_owned).or(next) else { break };
-            ids.push(id);
+    let (mut ids, mut is_id, mut is_to) = (Vec::<String>::new(), false, false);
+    for word in with_plain_dashes(plain).split(is_between).filter(|word| !word.is_empty()) {
+        let (begin, mut is_range) = (ids.len(), is_to);
+        for piece in word.split("..") {
+            for part in piece.split('/') {
+                let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+                let last = ids.last().filter(|_| is_number && ids.len() > begin);
+                let next = last.and_then(|last| last.rsplit_once('-'));
+                let next = next.map(|(before, _)| [before, "-", part].concat());
+                // Any other beginning is that of a path.
+                let Some(id) = id_of(part).map(str::to_owned).or(next) else { break };
+                let first = ids.last().filter(|_| std::mem::take(&mut is_range));
+                ids.extend(first.map_or(Vec::new(), |first| between(first, &id)));
+                ids.push(id);
+            }
+            is_range = ids.len() > begin;
         }
-        ids
-    })
+        (is_to, is_id) = (is_id && TO.contains(&word), ids.len() > begin);
+    }
+    ids
+}
+
+/// A long dash behind the beginning of an id is a hyphen; elsewhere it may make a range.
+fn with_plain_dashes(plain: &str) -> String {
+    let plain = plain.replace(['\u{2012}', '\u{2013}', '\u{2014}', '\u{2015}', '\u{2212}'], "..");
+    PREFIXES.iter().fold(plain, |text, prefix| text.replace(&prefix.replace('-', ".."), prefix))
+}
+
+/// The ids between two of the same kind.
+fn between(first: &str, last: &str) -> Vec<String> {
+    let stem = first.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let number = |id: &str| id.strip_prefix(stem)?.parse::<usize>().ok();
+    let numbers = number(first).zip(number(last)).map_or(0..0, |(first, last)| first + 1..last);
+    let width = first.len() - stem.len();
+    numbers.take(LEFT_OUT).map(|number| format!("{stem}{number:0width$}")).collect()
 }
 
 /// The id at the beginning of a word: groups such as `AUTH`, then a number.
 fn id_of(word: &str) -> Option<&str> {
-    let word = word.trim_start_matches('.');
+    let word = word.trim_start_matches(['.', '_']);
     let prefix = PREFIXES.iter().find(|prefix| word.starts_with(**prefix))?;
     let (mut at, mut end) = (prefix.len(), None);
     for part in word[at..].split_inclusive(['-', '_']) {
@@ -299,7 +385,14 @@ mod tests {
             ("- FR-004 / FR-005 & FR-006, FR-007", &["FR-004", "FR-005", "FR-006", "FR-007"]),
             ("- FR-004/005/006: MUST", &["FR-004", "FR-005", "FR-006"]),
             ("- FR-AUTH-001/002: MUST", &["FR-AUTH-001", "FR-AUTH-002"]),
-            ("- FR-004\u{2013}FR-006: MUST", &["FR-004", "FR-006"]),
+            ("- FR-004\u{2013}FR-006: MUST", &["FR-004", "FR-005", "FR-006"]),
+            ("- FR-004\u{2013}006: MUST", &["FR-004", "FR-005", "FR-006"]),
+            ("- **FR-009..FR-011**: MUST", &["FR-009", "FR-010", "FR-011"]),
+            ("- **FR-009** to **FR-011**: MUST", &["FR-009", "FR-010", "FR-011"]),
+            ("- FR-009 \u{2013} FR-011: MUST", &["FR-009", "FR-010", "FR-011"]),
+            ("- SC-001 \u{2013} 95% as FR-003 leads to FR-009", &["SC-001", "FR-003", "FR-009"]),
+            ("- FR\u{2013}001: x", &["FR-001"]),
+            ("- __FR-006__: y...", &["FR-006"]),
             ("- FR\u{2011}001: MUST", &["FR-001"]),
             ("- (FR-UI-2FA-1) and [NFR-PERF-01b]: MUST", &["FR-UI-2FA-1", "NFR-PERF-01b"]),
             ("- FR-A1: MUST, as docs/FR-002.md says", &["FR-A1"]),
@@ -349,6 +442,88 @@ mod tests {
         assert_eq!(asked.unnamed, ["The system logs", "SEC-1: MUST mask"]);
         let ids: Vec<_> = asked.all.iter().map(|requirement| requirement.id.as_str()).collect();
         assert_eq!(ids, ["FR-001"]);
+    }
+
+    /// The items without an id, beside one with an id.
+    fn unnamed(spec: &str) -> Vec<String> {
+        let asked = asked([spec, "\n\n## End\n\n- **FR-900**: MUST end\n"].concat().as_bytes());
+        assert!(asked.all.iter().any(|one| one.id == "FR-900"), "{spec}");
+        asked.unnamed
+    }
+
+    #[test]
+    fn v9_demands_without_id_are_named() {
+        for (spec, items) in [
+            (
+                "## Requirements\n\n| # | Requirement |\n|---|:--|\n| 1 | it locks |\n| SEC-3 | c |\n",
+                &["1 | it locks", "SEC-3 | c"] as &[_],
+            ),
+            ("## Requirements\n\n| ID | What |\n|--|--|\n| FR-001 | a |\n", &[]),
+            (
+                "## Acceptance Criteria\n\n| # | Criterion |\n|--|--|\n| 1 | it logs |\n",
+                &["1 | it logs"],
+            ),
+            (
+                "## Requirements\n\nEach try is logged,\nalso a right one.\n\nIt locks.\n",
+                &["Each try is logged,", "It locks."],
+            ),
+            (
+                "## Requirements\n### Functional\n- FR-001: a\n### Security\n\n- it masks\n#### Keys\nThey stay.\n## Notes\n- none\n",
+                &["it masks", "They stay."],
+            ),
+            ("## Requirements\n\nAll of these:\n\n- it masks\n", &["it masks"]),
+            (
+                "## Requirements\n\n- FR-001: a\n\n### Key Entities\n\n- **User**: a person\n\n### Assumptions\n- none\n",
+                &[],
+            ),
+            (
+                "## Edge Cases\n- what if?\n- The system MUST refuse\n\nIt MUST NOT wait.\n",
+                &["The system MUST refuse", "It MUST NOT wait."],
+            ),
+            (
+                "## Constraints\n- It SHALL run\n- Es MUSS laufen\n- DEBE\n- Il DOIT\n- \u{7cfb}\u{7edf}\u{5fc5}\u{987b}\u{8bb0}\u{5f55}\n- a MUSTARD must wait\n",
+                &[
+                    "It SHALL run",
+                    "Es MUSS laufen",
+                    "DEBE",
+                    "Il DOIT",
+                    "\u{7cfb}\u{7edf}\u{5fc5}\u{987b}\u{8bb0}\u{5f55}",
+                ],
+            ),
+            (
+                "- **FR001**: a\n- fr-002: b\n- REQ 004: c\n- **R-003**: d\n- BR-007: e\n- UTF-8 is read\n- AES-256 and more\n- a: 1\n",
+                &["FR001: a", "fr-002: b", "REQ 004: c", "R-003: d", "BR-007: e"],
+            ),
+            ("## Wymagania\n- system loguje\n", &["system loguje"]),
+            (
+                "## Story\n```gherkin\nScenario: a\n  Given a password\n  When b\n```\n<!--\nGiven that\n-->\n",
+                &["Given a password"],
+            ),
+            // What belongs to one with an id is asked for with it.
+            ("## Requirements\n### FR-001 Login\n\nIt MUST lock.\n\n- at once\n", &[]),
+            ("- FR-001: a\n  that MUST stay\n\n  It MUST go.\n", &[]),
+            (
+                "## User Scenarios & Testing\n\n### User Story 1 - a (Priority: P1)\n\nA person signs in.\n\n**Why this priority**: it is first\n\n**Independent Test**: try it\n\n**Acceptance Scenarios**:\n\n1. **Given** a, **When** b, **Then** it MUST log\n\n---\n\n### Edge Cases\n\n- What of none?\n",
+                &[],
+            ),
+        ] {
+            assert_eq!(unnamed(spec), items, "{spec}");
+        }
+    }
+
+    #[test]
+    fn v9_scenarios_have_many_forms() {
+        let story = "### User Story 1 - a\n\n**Acceptance Scenarios**:\n\n";
+        for list in [
+            "- Scenario 1: right\n  - Given a\n  - When b\n- Scenario 2: wrong\n  - Given d\n",
+            "**Given** a, **When** b\n\n**Given** d, **Then** e\n\n**Independent Test**: **none**\n",
+        ] {
+            assert_eq!(found(&[story, list].concat()), ["US1.1", "US1.2"], "{list}");
+        }
+        assert_eq!(
+            found("## Success Criteria\n### Measurable Outcomes\n- 95% are fast\n"),
+            ["AS1"]
+        );
     }
 
     #[test]

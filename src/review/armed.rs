@@ -16,8 +16,10 @@ const TEXT: usize = 150;
 /// Changes of the specification since arming.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpecificationChanges {
-    /// Ids of removed requirements.
-    pub gone: Vec<String>,
+    /// Ids of removed requirements, with a text that is no longer there.
+    pub gone: Vec<(String, String)>,
+    /// The specification at arming, if it was another one.
+    pub then: Option<String>,
     pub reworded: Vec<Reworded>,
     /// The specification at arming was not kept.
     pub unknown: bool,
@@ -34,28 +36,31 @@ pub struct Reworded {
 }
 
 /// The changes since arming: the agent may have made them.
-pub fn changes(then: Option<&[u8]>, now: &[Requirement]) -> SpecificationChanges {
-    match then {
-        Some(then) => between(&requirements(then), now),
-        None => SpecificationChanges { unknown: true, ..SpecificationChanges::default() },
-    }
+pub fn changes(then: Option<&[u8]>, now: &[u8]) -> SpecificationChanges {
+    let Some(bytes) = then else {
+        return SpecificationChanges { unknown: true, ..SpecificationChanges::default() };
+    };
+    let then = (bytes != now).then(|| String::from_utf8_lossy(bytes).into_owned());
+    SpecificationChanges { then, ..between(&requirements(bytes), &requirements(now)) }
 }
 
 fn between(then: &[Requirement], now: &[Requirement]) -> SpecificationChanges {
     let said_now: BTreeSet<&String> = now.iter().flat_map(|demand| &demand.texts).collect();
     let mut changes = SpecificationChanges::default();
     for old in then {
+        // A scenario with a new number is still asked for.
+        let lost = old.texts.iter().filter(|text| !said_now.contains(text));
+        let lost = lost.map(String::as_str).collect::<Vec<_>>().join(" / ");
         let Some(new) = now.iter().find(|requirement| requirement.id == old.id) else {
-            changes.gone.push(old.id.clone());
+            // Its words moved up into the place of those that are lost.
+            let above = changes.reworded.last().filter(|_| lost.is_empty());
+            changes.gone.push((old.id.clone(), above.map_or(lost, |above| above.then.clone())));
             continue;
         };
-        // A scenario with a new number is still asked for.
-        let lost: Vec<&str> =
-            old.texts.iter().filter(|text| !said_now.contains(text)).map(String::as_str).collect();
         if !lost.is_empty() {
             let is_new = |text: &&String| !old.texts.contains(text);
             let added: Vec<&str> = new.texts.iter().filter(is_new).map(String::as_str).collect();
-            let (id, then, now) = (old.id.clone(), lost.join(" / "), added.join(" / "));
+            let (id, then, now) = (old.id.clone(), lost, added.join(" / "));
             changes.reworded.push(Reworded { id, then, now });
         }
     }
@@ -70,6 +75,9 @@ pub fn note(review: &mut Review, changes: &SpecificationChanges, path: &str) {
             "what `{path}` said when the loop was armed was not kept: whether it asks for less now is not known"
         ));
     }
+    if changes.then.is_some() && reworded.is_empty() {
+        review.caveats.push(format!("`{path}` was changed since the loop was armed"));
+    }
     review.reworded = reworded.iter().map(|requirement| requirement.id.clone()).collect();
     let words = |requirement: &Reworded| {
         let [then, now] = [&requirement.then, &requirement.now].map(|text| text::title(text, TEXT));
@@ -82,12 +90,15 @@ pub fn note(review: &mut Review, changes: &SpecificationChanges, path: &str) {
 }
 
 /// Judges these requirements as not met, because the specification no longer has them.
-pub fn missed(review: &mut Review, gone: Vec<String>, path: &str) {
-    let why = format!(
-        "`{path}` had it when the loop was armed, and has not now: put it back; a person who wants less arms the loop again"
-    );
+pub fn missed(review: &mut Review, gone: Vec<(String, String)>, path: &str) {
     let verdict = ReviewJudgement::NotMet;
-    let judged = |id| ReviewRequirement { id, verdict, evidence: Vec::new(), why: why.clone() };
+    let judged = |(id, text): (String, String)| {
+        let text = text::title(&text, TEXT);
+        let why = format!(
+            "`{path}` had it when the loop was armed, and has not now: put it back, \"{text}\"; a person who wants less arms the loop again"
+        );
+        ReviewRequirement { id, verdict, evidence: Vec::new(), why }
+    };
     review.requirements = gone.into_iter().map(judged).collect();
     review.outcome = ReviewOutcome::NotPassed;
     review.exit_code = review.outcome.exit_code();
@@ -104,6 +115,25 @@ mod tests {
     }
 
     #[test]
+    fn v15_lost_words_are_quoted() {
+        let gone = |then: &str, now: &str| {
+            let [then, now] = [then, now].map(|spec| requirements(spec.as_bytes()));
+            between(&then, &now).gone
+        };
+        let story = "## User Story 1\nAcceptance Scenarios\n\n";
+        let then = format!("{story}1. Given a\n2. Given b\n3. Given c\n4. Given d\n- FR-001: e\n");
+        for (line, id, text) in [
+            ("1. Given a\n", "US1.4", "Given a"),
+            ("2. Given b\n", "US1.4", "Given b"),
+            ("4. Given d\n", "US1.4", "Given d"),
+            ("- FR-001: e\n", "FR-001", "- FR-001: e"),
+        ] {
+            let found = gone(&then, &then.replace(line, ""));
+            assert_eq!(found, [(id.to_owned(), text.to_owned())], "{line}");
+        }
+    }
+
+    #[test]
     fn other_words_are_seen() {
         let then = "Why: FR-001\n\n- **FR-001**: MUST log\n  each try\n- FR-002: MUST stay\n";
         let now = then.replace("each try", "some tries");
@@ -116,7 +146,7 @@ mod tests {
         // What named it is left, what it asks for is not.
         let less = then.replace("- **FR-001**: MUST log\n  each try\n", "");
         assert_eq!(reworded(then, &less), [("FR-001".to_owned(), old.to_owned(), String::new())]);
-        let story = "## User Story 1\nAcceptance Scenarios\n";
+        let story = "## User Story 1\nAcceptance Scenarios\n\n";
         let then = format!("{story}1. Given a\n2. Given b\n");
         let more = format!("{story}1. Given c\n2. Given a\n3. Given b\n");
         assert_eq!(reworded(&then, &more), []);

@@ -10,6 +10,9 @@ use crate::runner::state::{of_run, read_state, state_folder, time_of};
 use crate::store::loops::Loops;
 use crate::world::WallTime;
 
+/// The words for a history without the commit at arming, and without an older one.
+pub const LOST: &str = "since the first commit: the one at which the loop was armed is gone";
+
 /// Where the work began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Base {
@@ -81,7 +84,9 @@ pub fn base(git: Option<&Git>, named: Option<&str>, known: Option<&KnownLoop>) -
     };
     // After a rebase, an old commit has other work in it than the current one.
     let head = Some(&known.head).filter(|head| *head == NO_COMMIT || git.is_in_head(head));
-    let before = || git.commit_before(known.armed_at).unwrap_or_else(|| NO_COMMIT.to_owned());
-    let commit = head.cloned().unwrap_or_else(before);
-    Ok(Base { commit: Some(commit), words: "since the loop was armed".to_owned() })
+    let before = || git.commit_before(known.armed_at);
+    let commit = head.cloned().or_else(before);
+    let is_lost = commit.is_none() && !known.head.is_empty();
+    let words = if is_lost { LOST } else { "since the loop was armed" }.to_owned();
+    Ok(Base { commit: Some(commit.unwrap_or_else(|| NO_COMMIT.to_owned())), words })
 }

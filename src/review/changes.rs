@@ -5,9 +5,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::base::{Base, KnownLoop};
-use super::evidence::is_work;
+use super::evidence::{SECRET, is_among, is_work};
 use crate::engine::order::few;
-use crate::evidence::pattern::Pattern;
 use crate::feature::project::printable;
 use crate::judge::FilesSeen;
 use crate::runner::git::Git;
@@ -21,7 +20,6 @@ const TEXTS: usize = 128 << 10;
 const TEXT: usize = 16 << 10;
 /// Files that are named to the reader.
 const NAMED: usize = 2_000;
-const SECRET: &str = include_str!("secret.gitignore");
 const BULK: &str = include_str!("bulk.gitignore");
 
 #[derive(Default)]
@@ -45,50 +43,58 @@ impl Changes {
         (base, known): (&Base, Option<&KnownLoop>),
         seen: &FilesSeen,
     ) -> Self {
-        let (mut changes, mut hidden, mut new_files) = (Self::default(), Vec::new(), Vec::new());
+        let (mut changes, mut hidden, mut rest) = (Self::default(), BTreeSet::new(), Vec::new());
         let patch = git.zip(base.commit.as_ref()).map(|(git, commit)| {
             let patch = git.patch_since(commit)?;
-            hidden = changes.take_patch(&String::from_utf8_lossy(&patch));
-            // Text may be called binary.
-            hidden.retain(|name| content(root, name).is_some());
+            hidden.extend(changes.take_patch(&String::from_utf8_lossy(&patch)));
+            hidden.extend(in_words(git.filtered(&changes.names)));
             hidden.extend(in_words(git.marked_unchanged(commit)));
-            new_files.extend(in_words(git.unknown_files()));
-            let left_out = known.map(|last| git.excluded_since(last.armed_at)).unwrap_or_default();
-            let outside = in_words(git.changed_outside(commit)).map(|name| [":/", &name].concat());
-            let left_out = in_words(left_out).filter(|name| is_work(Path::new(name)));
-            left_out.chain(outside).for_each(|name| changes.add(&name, true));
+            rest.extend(in_words(git.unknown_files()));
+            let since = known.map(|last| last.armed_at);
+            let left_out = since.map(|since| git.excluded_since(since)).unwrap_or_default();
+            let is_by_hand = |name: &String| !is_among(BULK, &[name, "x"].concat());
+            let outside = in_words(git.changed_outside(commit, since.unwrap_or_default()));
+            let outside = outside.map(|name| [":/", &name].concat());
+            let lacks = in_words(left_out).filter(is_by_hand).chain(outside);
+            let lacks = lacks.filter(|name| is_work(Path::new(name)));
+            lacks.for_each(|name| changes.add(&name, true));
             anyhow::Ok(())
         });
-        let seen = seen.facts.since_arming.iter().map(|file| &file.path);
-        let is_shown = |name: &String| changes.names.contains(name) || new_files.contains(name);
+        let has = |name: &String| changes.names.contains(name) || hidden.contains(name);
         let is_file = |name: &String| !name.ends_with('/') && is_work(Path::new(name));
-        let seen = seen.filter(|name| is_file(name) && !is_shown(name));
-        hidden.extend(seen.cloned());
-        hidden.sort();
-        hidden.dedup();
+        let seen = seen.facts.since_arming.iter().map(|file| &file.path);
+        let seen = seen.filter(|name| is_file(name) && !has(name) && !rest.contains(name));
+        let seen: BTreeSet<String> = seen.cloned().collect();
+        // Text may be called binary.
+        let is_text = |name: &String| content(root, name).is_some();
+        let (hidden, binary): (BTreeSet<_>, _) = hidden.into_iter().partition(is_text);
         let gone = "the repository is gone or broken that was there when the loop was armed";
         let behind =
             ", by .gitattributes or a mark in its index: the reader got their text instead";
         match patch {
-            Some(Ok(())) => changes.note("git shows no changes of", &hidden, behind),
+            Some(Ok(())) => {
+                changes.note("git shows no changes of", &hidden, behind);
+                changes.note("git shows no changes of", &seen, ": the reader got what is there");
+            }
             Some(Err(why)) => changes.caveats.push(format!("the reader got no patch: {why:#}")),
             None if known.is_none_or(|known| known.head.is_empty()) => {}
             None => changes.caveats.push(format!("the reader got no patch: {gone}")),
         }
-        hidden.extend(new_files);
-        changes.take_texts(root, &hidden);
+        changes.take_texts(root, hidden.into_iter().chain(binary).chain(seen).chain(rest));
         let cut = changes.cut.iter().cloned();
-        let (secret, cut): (Vec<_>, Vec<_>) = cut.partition(|name| is_among(SECRET, name));
+        let (secret, cut): (BTreeSet<_>, _) = cut.partition(|name| is_among(SECRET, name));
         let behind = ", which may hold keys or passwords";
         changes.note("the reader got only the names of", &secret, behind);
         changes.note("the reader did not get all of", &cut, "");
+        let before = format!("the reader got no names behind the first {NAMED}, those of");
+        changes.note(&before, &changes.names.iter().skip(NAMED).cloned().collect(), "");
         changes
     }
 
     /// Adds a caveat about these files; none for no files.
-    fn note(&mut self, before: &str, names: &[String], behind: &str) {
+    fn note(&mut self, before: &str, names: &BTreeSet<String>, behind: &str) {
+        let names = few(&mut names.iter().map(|name| printable(name)), 3);
         if !names.is_empty() {
-            let names = few(&mut names.iter().map(|name| printable(name)), 3);
             self.caveats.push(format!("{before} {names}{behind}"));
         }
     }
@@ -101,7 +107,7 @@ impl Changes {
     }
 
     /// Takes the patches of as many files as there is room for: those of a person before those of programs, and short
-    /// ones first. The result: files that git calls binary.
+    /// ones first. The result: files whose content is not in it.
     fn take_patch(&mut self, patch: &str) -> Vec<String> {
         let (patch, mut text, mut binary) = (["\n", patch].concat(), String::new(), Vec::new());
         let parts = patch.split("\ndiff --git ").skip(1).map(|part| {
@@ -116,31 +122,32 @@ impl Changes {
         }
         for (name, part) in parts {
             let room = PATCH.saturating_sub(text.len());
-            let is_secret = is_among(SECRET, name);
-            if room > TEXT && !is_secret {
+            let (is_secret, fits) = (is_among(SECRET, name), part.len() <= room);
+            if !is_secret && (fits || room > TEXT) {
                 let _ = writeln!(text, "diff --git {}", cut(part, room, name));
             }
-            if part.contains("\nBinary files ") {
+            // A submodule is a commit alone.
+            let is_link = part.lines().take(3).any(|line| line.ends_with(" 160000"));
+            if is_link || part.contains("\nBinary files ") {
                 binary.push(name.to_owned());
             }
-            self.add(name, is_secret || part.len() > room);
+            self.add(name, is_secret || !fits);
         }
         self.patch = Some(text);
         binary
     }
 
     /// Takes these files' contents while there is room.
-    fn take_texts(&mut self, root: &Path, files: &[String]) {
+    fn take_texts(&mut self, root: &Path, files: impl Iterator<Item = String>) {
         for name in files {
-            let has_room = self.texts.len() < TEXTS && !is_among(SECRET, name);
-            let content = content(root, name).filter(|_| has_room);
-            let is_there = || root.join(name).exists();
-            self.add(name, content.as_ref().map_or_else(is_there, |text| text.len() > TEXT));
-            let name = text::title(name, 200);
-            let _ = match content {
-                Some(all) => writeln!(self.texts, "{name}:\n{}", cut(&all, TEXT, &name).trim_end()),
-                None => writeln!(self.texts, "{name} (not shown)"),
-            };
+            let has_room = self.texts.len() < TEXTS && !is_among(SECRET, &name);
+            let content = content(root, &name).filter(|_| has_room);
+            let is_there = || root.join(&name).exists();
+            self.add(&name, content.as_ref().map_or_else(is_there, |text| text.len() > TEXT));
+            if let Some(all) = content {
+                let name = text::title(&name, 200);
+                let _ = writeln!(self.texts, "{name}:\n{}", cut(&all, TEXT, &name).trim_end());
+            }
         }
     }
 
@@ -152,15 +159,6 @@ impl Changes {
         };
         self.names.iter().take(NAMED).map(line).collect()
     }
-}
-
-/// A path matches one of these patterns, which are written as for git.
-fn is_among(patterns: &str, path: &str) -> bool {
-    let path = path.to_lowercase();
-    let name = path.rsplit('/').next().unwrap_or_default();
-    let patterns = Pattern::all(patterns.as_bytes());
-    let last = patterns.iter().rfind(|rule| rule.matches(path.as_bytes(), name.as_bytes(), false));
-    last.is_some_and(|rule| !rule.negated)
 }
 
 fn in_words(files: Vec<PathBuf>) -> impl Iterator<Item = String> {
@@ -206,11 +204,9 @@ mod tests {
         std::os::unix::fs::symlink(root.join("secret"), project.join("link")).unwrap();
         let files = ["new.rs", "image", "link", "gone"].map(str::to_owned);
         let mut changes = Changes::default();
-        changes.take_texts(&project, &files);
-        assert_eq!(
-            changes.texts,
-            "new.rs:\n+fn new() {}\nimage (not shown)\nlink (not shown)\ngone (not shown)\n"
-        );
+        changes.take_texts(&project, files.into_iter());
+        assert_eq!(changes.texts, "new.rs:\n+fn new() {}\n");
+        assert_eq!(Vec::from_iter(&changes.names), ["gone", "image", "link", "new.rs"]);
         assert_eq!(Vec::from_iter(&changes.cut), ["image", "link"]);
     }
 
@@ -233,6 +229,26 @@ mod tests {
     }
 
     #[test]
+    fn v3_each_file_is_whole_or_cut() {
+        for (files, lines) in [(300, 30), (2_600, 1), (252, 35), (40, 400), (9, 2_000), (200, 47)] {
+            let part = |at: usize| {
+                let (name, lines) = (format!("m/f{at}.rs"), 1 + (at * 7 + lines) % (2 * lines));
+                let head = format!("diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n");
+                head + &"+a line that was added here\n".repeat(lines)
+                    + &format!("+end of {name};\n")
+            };
+            let mut changes = Changes::default();
+            changes.take_patch(&(0..files).map(part).collect::<String>());
+            let patch = changes.patch.as_deref().unwrap();
+            assert_eq!(changes.names.len(), files);
+            for name in &changes.names {
+                let is_whole = patch.contains(&format!("+end of {name};\n"));
+                assert_ne!(is_whole, changes.cut.contains(name), "{name} of {files}");
+            }
+        }
+    }
+
+    #[test]
     fn v5_secret_files_are_known() {
         for path in [
             ".env",
@@ -246,6 +262,24 @@ mod tests {
             "credentials.json",
             ".npmrc",
             "infra/prod.tfvars",
+            ".secrets",
+            "deploy/secrets/db.txt",
+            "home/.docker/config.json",
+            ".vault_pass",
+            ".dev.vars",
+            "kubeconfig",
+            "infra/terraform.tfstate",
+            "terraform.tfstate.backup",
+            ".my.cnf",
+            ".s3cfg",
+            "password.txt",
+            "passwords.csv",
+            "key.asc",
+            "server.pem.bak",
+            "my-service-account-1.json",
+            "app/.yarnrc.yml",
+            "env",
+            "local.settings.json",
         ] {
             assert!(is_among(SECRET, path), "{path}");
         }
@@ -258,6 +292,10 @@ mod tests {
             "environment",
             "docs/credentials.md",
             "a.environment",
+            "src/password.rs",
+            "src/secrets/mod.rs",
+            "env/setup.py",
+            "src/password_reset.html",
         ] {
             assert!(!is_among(SECRET, path), "{path}");
         }

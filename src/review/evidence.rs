@@ -5,17 +5,22 @@ use std::path::{Component, Path, PathBuf};
 
 use super::form::{ReviewAnswer, ReviewEvidence, ReviewJudgement};
 use crate::engine::CheckResult;
+use crate::evidence::pattern::Pattern;
 use crate::evidence::tree::is_own;
+use crate::feature::HANDOFF;
 use crate::mask::masked_text;
 use crate::store::read::{FileContent, Problem, folder_inside, read_in};
-use crate::system::{files, names};
+use crate::system::files::{self, FileId};
+use crate::system::names;
 use crate::text;
 use crate::world::FileTime;
 
 /// Bytes read of a file.
 const MOST: u64 = 8 << 20;
 /// Notes of git and of the loop.
-const NOTES: [&str; 3] = [".git", ".speckit-state.json", ".progress.md"];
+const NOTES: [&str; 4] = [".git", ".speckit-state.json", ".progress.md", HANDOFF];
+/// Files that hold secrets by their name.
+pub const SECRET: &str = include_str!("secret.gitignore");
 /// Lines between the named line and the quotation: readers count with and without a heading.
 const NEAR: usize = 3;
 /// Letters and signs of the shortest quotation that says anything.
@@ -103,8 +108,8 @@ impl Ground<'_> {
         if !is_work(path.strip_prefix(self.root).unwrap_or(&path)) {
             return Err(no_work());
         }
-        let is_wish =
-            |wish: &String| files::real_path(&self.root.join(wish)).is_ok_and(|real| real == path);
+        // A hard link is the same file.
+        let is_wish = |wish: &String| FileId::at(&self.root.join(wish)) == FileId::at(&path);
         if verdict == ReviewJudgement::Met && self.wishes.iter().any(is_wish) {
             return Err(format!("`{shown}` says what is wanted, not that it is there"));
         }
@@ -116,6 +121,9 @@ impl Ground<'_> {
         let from_root = names::with_slashes(path.strip_prefix(self.root).unwrap_or(&path));
         if verdict == ReviewJudgement::Met && (self.is_ignored)(&from_root) {
             return Err(format!("`{shown}` is ignored by git, so it is no work of the project"));
+        }
+        if verdict == ReviewJudgement::Met && is_among(SECRET, &from_root) {
+            return Err(format!("`{shown}` may hold keys or passwords, so it proves nothing"));
         }
         let content = String::from_utf8_lossy(&content.bytes);
         let lines: Vec<&str> = content.lines().collect();
@@ -139,10 +147,10 @@ impl Ground<'_> {
 
     /// The content of the file at this path, and its real path.
     fn file(&self, path: &Path) -> Result<(PathBuf, FileContent), Problem> {
+        let path = files::real_path(path)?;
         let folder = folder_inside(self.root, path.parent().unwrap_or(self.root))?;
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let content = read_in(&folder, name, MOST)?;
-        Ok((files::real_path(&folder.join(name))?, content))
+        Ok((folder.join(name), read_in(&folder, name, MOST)?))
     }
 }
 
@@ -150,6 +158,15 @@ impl Ground<'_> {
 pub fn is_work(path: &Path) -> bool {
     let is_note = |part: &Path| NOTES.iter().any(|note| part.ends_with(note));
     !path.ancestors().any(|part| is_own(part) || is_note(part))
+}
+
+/// A path matches one of these patterns, written as for git.
+pub fn is_among(patterns: &str, path: &str) -> bool {
+    let path = path.to_lowercase();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let patterns = Pattern::all(patterns.as_bytes());
+    let last = patterns.iter().rfind(|rule| rule.matches(path.as_bytes(), name.as_bytes(), false));
+    last.is_some_and(|rule| !rule.negated)
 }
 
 fn letters(quote: &str) -> usize {
@@ -328,6 +345,44 @@ mod tests {
             let said = place.wrong(ReviewJudgement::Met, at(file, 1, "# Login"));
             let is_refused = ["says what is wanted", "no file of the project's work"];
             assert!(is_refused.iter().any(|words| said.contains(words)), "{file}: {said}");
+        }
+    }
+
+    #[test]
+    fn v6_another_name_proves_nothing() {
+        let place = place();
+        fs::hard_link(place.project.join("spec.md"), place.project.join("src/proof.rs")).unwrap();
+        for name in [".env", "config/prod.pem", "handoff.md", "docs/handoff.md"] {
+            fs::create_dir_all(place.project.join(name).parent().unwrap()).unwrap();
+            fs::write(place.project.join(name), FILE).unwrap();
+        }
+        symlink("../.env", place.project.join("src/env.rs")).unwrap();
+        for (file, why) in [
+            ("src/proof.rs", "says what is wanted"),
+            (".env", "may hold keys or passwords"),
+            ("src/env.rs", "may hold keys or passwords"),
+            ("config/prod.pem", "may hold keys or passwords"),
+            ("handoff.md", "no file of the project's work"),
+            ("docs/handoff.md", "no file of the project's work"),
+        ] {
+            let said = place.wrong(ReviewJudgement::Met, at(file, 4, "check(password)"));
+            assert!(said.contains(why), "{file}: {said}");
+        }
+        // That a secret lies there may speak against the work.
+        assert_eq!(place.wrong(ReviewJudgement::NotMet, at(".env", 1, "# Login")), "");
+    }
+
+    #[test]
+    fn v6_links_inside_lead_to_work() {
+        let place = place();
+        fs::create_dir_all(place.project.join("specs/001-login")).unwrap();
+        let link = place.project.join("specs/001-login/code.rs");
+        symlink("../../src/login.rs", &link).unwrap();
+        symlink("specs/001-login/code.rs", place.project.join("twice.rs")).unwrap();
+        symlink(place.project.join("src"), place.project.join("specs/lib")).unwrap();
+        for file in ["specs/001-login/code.rs", "twice.rs", "specs/lib/login.rs"] {
+            let said = place.wrong(ReviewJudgement::Met, at(file, 4, "check(password)"));
+            assert_eq!(said, "", "{file}");
         }
     }
 

@@ -15,16 +15,16 @@ use crate::store::receipts::{Receipt, VerifyRun};
 use crate::text;
 
 /// Bytes of each part.
-const SPECIFICATION: usize = 128 << 10;
-const TASKS: usize = 96 << 10;
+pub const SPECIFICATION: usize = 128 << 10;
+pub const TASKS: usize = 96 << 10;
 const CHECK: usize = 8 << 10;
 const RECEIPTS: usize = 32 << 10;
 /// Letters of each text of a reworded requirement.
 const REWORDED_TEXT: usize = 2_000;
-/// For the reader, about such requirements.
-const REWORDED: &str = "Some requirements were reworded since the loop was armed, perhaps by who did the work: both texts stand below. \
+/// For the reader, about another specification than at arming.
+const REWORDED: &str = "The specification was reworded since the loop was armed, perhaps by who did the work: both texts stand below. \
     Judge the one of now; where it asks for less than the one of then, the requirement is \"not met\", and `why` says what is \
-    missing.\n\n";
+    missing. What the one of then asks for without an id, and the one of now does not, is a \"high\" finding.\n\n";
 /// Files named of one receipt.
 const RECEIPT_FILES: usize = 12;
 
@@ -55,6 +55,8 @@ pub struct PacketMaterial<'a> {
     pub requirements: &'a [Requirement],
     /// Requirements that were reworded since arming.
     pub reworded: &'a [Reworded],
+    /// The specification at arming, if it was another one.
+    pub then: Option<&'a str>,
     /// Ids of the finished tasks to be reviewed; empty for all work.
     pub part: &'a [String],
     /// The specification's path from the root, and its text.
@@ -82,6 +84,9 @@ pub fn prompt(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
     };
     let (path, content) = material.specification;
     part(&format!("the specification, {path}"), &cut(content, SPECIFICATION, path));
+    if let Some(then) = material.then {
+        part("the specification when the loop was armed", &cut(then, SPECIFICATION, "git"));
+    }
     let titles = material.requirements.iter().map(|one| [&one.id, ": ", &one.title, "\n"].concat());
     part("what each id stands for", &titles.collect::<String>());
     if !material.reworded.is_empty() {
@@ -131,7 +136,7 @@ pub fn prompt(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
 fn task(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
     let ids: Vec<&str> = material.requirements.iter().map(|one| one.id.as_str()).collect();
     let (part, later) = part_of_the_work(material.part);
-    let reworded = if material.reworded.is_empty() { "" } else { REWORDED };
+    let reworded = if material.then.is_none() { "" } else { REWORDED };
     format!(
         include_str!("packet/task.txt"),
         begin = BEGIN,
@@ -231,6 +236,7 @@ mod tests {
             feature: "001-login",
             requirements,
             reworded: &[],
+            then: None,
             part: &[],
             specification: ("specs/001-login/spec.md", "- FR-001\n"),
             tasks: Some(("specs/001-login/tasks.md", "- [x] T001\n")),

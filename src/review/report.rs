@@ -17,6 +17,7 @@ use crate::text;
 
 /// Letters of a reader's sentence.
 const SENTENCE: usize = 400;
+const OVER_MONEY: &str = "no pass: the reader was over its money";
 /// Letters for the names of tasks.
 const TASKS: usize = 120;
 /// Bytes of a loop's text: they fit into the kept end of an output.
@@ -27,8 +28,16 @@ const NOTES: usize = 3;
 impl Review {
     /// The outcome on one line.
     pub fn line(&self) -> String {
-        let (words, counted, part) = (self.outcome.words(), self.counted(), self.part());
+        let (words, counted, part) = (self.words(), self.counted(), self.part());
         format!("Review of {}{part} by {}: {words}{counted}", self.feature, self.harness)
+    }
+
+    fn words(&self) -> &'static str {
+        let is_of_tokens = |problem: &String| problem.contains(" tokens");
+        match self.outcome {
+            ReviewOutcome::TokenLimit if !self.problems.iter().any(is_of_tokens) => OVER_MONEY,
+            outcome => outcome.words(),
+        }
     }
 
     /// The finished tasks under review, behind a comma; empty for all work.
@@ -43,7 +52,7 @@ impl Review {
         let counted = self.counted();
         format!(
             "{}{counted}{}, by {}{}{}",
-            self.outcome.words(),
+            self.words(),
             self.part(),
             self.harness,
             tokens.unwrap_or_default(),

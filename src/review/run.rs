@@ -9,11 +9,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::armed;
-use super::base::{Base, KnownLoop, base, known_loop};
+use super::base::{Base, KnownLoop, LOST, base, known_loop};
 use super::changes::Changes;
 use super::evidence::{self, Ground};
 use super::form::{self, ReviewJudgement, ReviewRequirement, ReviewSeverity};
-use super::packet::{PacketMarks, PacketMaterial, prompt};
+use super::packet::{PacketMarks, PacketMaterial, SPECIFICATION, TASKS, prompt};
 use super::record::{self, Review, ReviewOutcome};
 use crate::checks::PASSED;
 use crate::engine::order::few;
@@ -170,7 +170,8 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
     let checks = order.results.clone().or_else(of_last_loop).unwrap_or_default();
     // Unreadable receipts are left out; a note says that some may be missing.
     let receipts = Receipts::named(root, &order.feature.name);
-    let changes = order.changes(git.as_ref(), &base, known.as_ref());
+    let texts = (specification.as_str(), tasks.as_deref());
+    let changes = order.changes(git.as_ref(), &base, known.as_ref(), texts);
     let [spec_path, tasks_path] =
         ["spec.md", "tasks.md"].map(|name| format!("{}/{name}", order.feature.relative));
     let marks = PacketMarks::new();
@@ -179,6 +180,7 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
             feature: &order.feature.name,
             requirements: &requirements,
             reworded: &asked.reworded,
+            then: asked.then.as_deref(),
             part: order.part,
             specification: (&spec_path, &specification),
             tasks: tasks.as_deref().map(|text| (tasks_path.as_str(), text)),
@@ -202,7 +204,8 @@ pub fn review(order: &ReviewOrder<'_>, begins: &dyn Fn()) -> Result<Review> {
         return Ok(review);
     }
     let old_checks = (!checks.is_empty() && !are_fresh).then(|| OLD_CHECKS.to_owned());
-    let caveats = [old_checks, order.hears_the_project(), not_judged(&specification, &spec_path)];
+    let unnamed = not_judged(&specification, asked.then.as_deref(), &spec_path);
+    let caveats = [old_checks, order.hears_the_project(), unnamed];
     review.caveats.extend(caveats.into_iter().flatten().chain(changes.caveats.clone()));
     let before = Before::now(git.as_ref(), &lock, &log);
     begins();
@@ -276,7 +279,9 @@ fn judge(
 
 /// Withholds a pass that names a file which the reader did not get in full and did not open.
 fn doubt(judged: &mut ReviewRequirement, wanted: &Requirement, lacks: &BTreeSet<String>) {
-    let named = files_named_in(wanted.texts.join("\n").as_bytes(), MOST_NAMED);
+    // Behind an id, `Verify` is a word like others.
+    let text = [&wanted.id, ": ", &wanted.texts.join(" ")].concat();
+    let named = files_named_in(text.as_bytes(), MOST_NAMED);
     let is = |file: &str, name: &str| Path::new(file).ends_with(name);
     let is_open = |file: &&String| !judged.evidence.iter().any(|evidence| is(&evidence.file, file));
     let mut lacks = lacks.iter().filter(|file| named.iter().any(|name| is(file, name)));
@@ -317,10 +322,13 @@ fn has_one_of(root: &Path, name: &str) -> bool {
     found || not_known(whole).is_some()
 }
 
-/// Names items of the specification that nobody judges.
-fn not_judged(specification: &str, path: &str) -> Option<String> {
-    let unnamed = requirements::asked(specification.as_bytes()).unnamed;
-    let items = few(&mut unnamed.iter().map(|item| format!("\"{item}\"")), 3);
+/// Names items of the specification that nobody judges; what it had only when the loop was armed comes first.
+fn not_judged(now: &str, then: Option<&str>, path: &str) -> Option<String> {
+    let [now, mut items] =
+        [now, then.unwrap_or_default()].map(|spec| requirements::asked(spec.as_bytes()).unnamed);
+    items.retain(|item| !now.contains(item));
+    let gone = items.iter().map(|item| format!("\"{item}\" (gone now)"));
+    let items = few(&mut gone.chain(now.iter().map(|item| format!("\"{item}\""))), 3);
     (!items.is_empty())
         .then(|| format!("`{path}` has items without an id that nobody judged: {items}"))
 }
@@ -337,10 +345,24 @@ impl ReviewOrder<'_> {
     }
 
     /// The changes, by git and by the files themselves.
-    fn changes(&self, git: Option<&Git>, base: &Base, known: Option<&KnownLoop>) -> Changes {
+    fn changes(
+        &self,
+        git: Option<&Git>,
+        base: &Base,
+        known: Option<&KnownLoop>,
+        (specification, tasks): (&str, Option<&str>),
+    ) -> Changes {
         let judge = judge_now(self.project, self.feature).ok();
         let seen = judge.map(|judge| judge.look(LOOK)).unwrap_or_default();
-        Changes::of(&self.project.root, git, (base, known), &seen)
+        let mut changes = Changes::of(&self.project.root, git, (base, known), &seen);
+        let lost = (base.words == LOST).then(|| format!("the changes are those {LOST}"));
+        let tasks = ("tasks.md", tasks.map_or(0, str::len), TASKS);
+        let texts = [("spec.md", specification.len(), SPECIFICATION), tasks];
+        let cut = texts.into_iter().filter(|(_, length, most)| length > most);
+        let words =
+            |name| format!("the reader did not get all of {}/{name}", self.feature.relative);
+        changes.caveats.extend(lost.into_iter().chain(cut.map(|(name, ..)| words(name))));
+        changes
     }
 
     /// A review that begins now, with the facts so far.
@@ -363,8 +385,11 @@ impl ReviewOrder<'_> {
     fn ready(&self) -> Result<ReviewInput> {
         let folder = &self.feature.folder;
         let file = |name: &str| format!("{}/{name}", self.feature.relative);
-        let then = || armed_specification(&self.project.root, &self.feature.name);
-        let then = self.results.as_ref().map(|_| then());
+        let known = known_loop(self.project, self.feature);
+        let then =
+            known.is_some().then(|| armed_specification(&self.project.root, &self.feature.name));
+        // Only a loop with a review keeps one.
+        let then = then.filter(|then| then.is_some() || self.results.is_some());
         let (spec, requirements) = match specification(folder, &self.feature.relative) {
             // Everything was removed since arming.
             Err(_) if matches!(then, Some(Some(_))) => (Vec::new(), Vec::new()),
@@ -397,11 +422,9 @@ impl ReviewOrder<'_> {
         let interrupted = self.signals.any();
         let interrupt = Box::new(move || interrupted.load(Ordering::Relaxed));
         let git = Git::within(&self.project.root, Some(Deadline::after(GIT)), interrupt);
-        let known = known_loop(self.project, self.feature);
         let git = git.map(|git| known.iter().fold(git, |git, known| git.armed_at(known.armed_at)));
         let base = base(git.as_ref(), self.base, known.as_ref())?;
-        let then = then.filter(|_| known.is_some());
-        let changes = then.map(|then| armed::changes(then.as_deref(), &requirements));
+        let changes = then.map(|then| armed::changes(then.as_deref(), &spec));
         let changes = changes.unwrap_or_default();
         let specification = String::from_utf8_lossy(&spec).into_owned();
         Ok(ReviewInput { specification, tasks, requirements, changes, git, known, base })
@@ -488,8 +511,8 @@ impl ReaderRun {
                 let words = format!("it printed more than {} MiB", OUTPUT >> 20);
                 (ReviewOutcome::OutputLimit, words)
             }
-            (Some(Halt::Tokens), ..) => (ReviewOutcome::TokenLimit, over(limits)),
-            (None, _, _) if is_over => (ReviewOutcome::TokenLimit, over(limits)),
+            (Some(Halt::Tokens), ..) => (ReviewOutcome::TokenLimit, over(limits, is_over)),
+            (None, _, _) if is_over => (ReviewOutcome::TokenLimit, over(limits, is_over)),
             (None, Some(Cut::Wall | Cut::Silence), _) => {
                 let most = limits.time.map(time_in_words).unwrap_or_default();
                 (ReviewOutcome::TimeLimit, format!("it had no answer within {most}"))
@@ -508,13 +531,12 @@ impl ReaderRun {
     }
 }
 
-fn over(limits: &ReviewLimits) -> String {
-    let tokens = limits.tokens.map(|most| format!("{} tokens", crate::text::grouped(most)));
-    let money = limits.cost.map(|most| Dollars(most).to_string());
-    format!(
-        "it used more than {}",
-        tokens.into_iter().chain(money).collect::<Vec<_>>().join(", or ")
-    )
+fn over(limits: &ReviewLimits, has_tokens: bool) -> String {
+    let most = match (limits.tokens, limits.cost) {
+        (_, Some(cost)) if !has_tokens => Dollars(cost).to_string(),
+        (tokens, _) => format!("{} tokens", crate::text::grouped(tokens.unwrap_or_default())),
+    };
+    format!("it used more than {most}")
 }
 
 impl Before {
@@ -535,7 +557,8 @@ impl Before {
                 FoundFile::File { folder, name, .. } => [folder, name].concat(),
                 FoundFile::Folder { path, .. } | FoundFile::Empty { path } => path.to_vec(),
             };
-            changed.push(names::with_slashes(&PathBuf::from(names::from_vec(path))));
+            let path = names::with_slashes(&PathBuf::from(names::from_vec(path)));
+            changed.push(if path.is_empty() { ".".to_owned() } else { path });
             if changed.len() < CHANGES { Go::On } else { Go::Stop }
         });
         if git.is_some_and(|git| !git.moment(None).has_commits_of(&self.commits)) {

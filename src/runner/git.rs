@@ -221,8 +221,9 @@ impl Git {
     pub fn patch_since(&self, commit: &str) -> Result<Vec<u8>> {
         let commit = if commit == NO_COMMIT { EMPTY_TREE } else { commit };
         let form = ["--no-color", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"];
-        let own = [".spool/.state", ".claude/ralph", "**/.speckit-state.json", "**/.progress.md"];
-        let own = own.map(|name| format!(":(exclude,glob){name}"));
+        let own = ".spool/.state .claude/ralph **/.claude/loop-state.* \
+            **/.speckit-state.json **/.progress.md";
+        let own = own.split(' ').map(|name| format!(":(exclude,glob){name}")).collect::<Vec<_>>();
         let all: Vec<&str> = own.iter().map(String::as_str).collect();
         let all = [&DIFF[..], &form, &["--relative", commit, "--", "."], &all].concat();
         self.run(&all, &[])

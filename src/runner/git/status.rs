@@ -115,26 +115,49 @@ impl Git {
         Ok(true)
     }
 
-    /// The files outside of the folder that differ from a commit, or from [`NO_COMMIT`], with paths from the top.
-    pub fn changed_outside(&self, commit: &str) -> Vec<PathBuf> {
+    /// The files outside of the folder that differ from a commit, or from [`NO_COMMIT`], or that git does not know and
+    /// that are changed at this time or later; with paths from the top.
+    pub fn changed_outside(&self, commit: &str, time: WallTime) -> Vec<PathBuf> {
         let commit = if commit == NO_COMMIT { EMPTY_TREE } else { commit };
-        let what = ["--name-only", "-z", commit, "--", ":/", ":(exclude)."];
-        let asked = [&DIFF[..], &what].concat();
-        paths(&self.run(&asked, &[]).unwrap_or_default())
+        let what = ["-z", "--", ":/", ":(exclude)."];
+        let differ = [&DIFF[..], &["--name-only", commit], &what].concat();
+        let unknown = ["ls-files", "--others", "--exclude-standard", "--full-name"];
+        let mut unknown =
+            paths(&self.run(&[&unknown[..], &what].concat(), &[]).unwrap_or_default());
+        unknown.retain(|file| self.is_new(file, time));
+        [paths(&self.run(&differ, &[]).unwrap_or_default()), unknown].concat()
     }
 
-    /// Untracked files that only a person's own ignore list hides, changed at this time or later.
+    /// The entry at this path, from the folder or from the top, is changed at this time or later.
+    fn is_new(&self, file: &Path, time: WallTime) -> bool {
+        let mut metas = self.worktree.ancestors().flat_map(|top| top.join(file).symlink_metadata());
+        metas.any(|meta| !changed_at(&meta).seems_before(time, Duration::ZERO))
+    }
+
+    /// The files and folders that git does not know, that are changed at this time or later, and that a person's own
+    /// list hides, or a list that is changed since then, too.
     pub fn excluded_since(&self, time: WallTime) -> Vec<PathBuf> {
-        let asked = ["ls-files", "--others", "--exclude-per-directory=.gitignore", "-z", "--", "."];
-        let shown = self.unknown_files();
-        let is_new = |file: &Path| {
-            let meta = self.worktree.join(file).symlink_metadata();
-            meta.is_ok_and(|meta| !changed_at(&meta).seems_before(time, Duration::ZERO))
-        };
+        let asked = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory"];
+        let ignored = self.run(&[&asked[..], &["-z", "--", "."]].concat(), &[]).unwrap_or_default();
+        let told = self.run(&["check-ignore", "-v", "-z", "--stdin"], &ignored).unwrap_or_default();
+        // Four parts each: the list, a number, the rule, the file.
+        let told = told.split(|byte| *byte == 0).map(path).collect::<Vec<_>>();
         let is_noise = |file: &Path| file.iter().any(|name| is_noise(name.as_encoded_bytes()));
-        let mut files = paths(&self.run(&asked, &[]).unwrap_or_default());
-        files.retain(|file| !is_noise(file) && is_new(file) && !shown.contains(file));
-        files
+        let is_told = |of: &&[PathBuf]| {
+            let is_own = !of[0].ends_with(".gitignore");
+            (is_own || self.is_new(&of[0], time)) && self.is_new(&of[3], time) && !is_noise(&of[3])
+        };
+        told.chunks_exact(4).filter(is_told).map(|of| of[3].clone()).collect()
+    }
+
+    /// The files among these that git compares in another form than they have.
+    pub fn filtered(&self, files: &BTreeSet<String>) -> Vec<PathBuf> {
+        let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
+        let asked = ["check-attr", "-z", "--stdin", "filter", "ident", "working-tree-encoding"];
+        let told = self.run(&asked, &joined(&files)).unwrap_or_default();
+        let told = told.split(|byte| *byte == 0).collect::<Vec<_>>();
+        let is_set = |of: &&[&[u8]]| !matches!(of[2], b"unspecified" | b"unset");
+        told.chunks_exact(3).filter(is_set).map(|of| path(of[0])).collect()
     }
 
     /// The files with a mark that lets git take them for unchanged, and that differ from a commit.

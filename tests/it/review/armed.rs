@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::review::support::{Built, FR_001, US1_1};
+use crate::review::support::{Built, FR_001, FR_002, US1_1};
 
 const LIST: &str = "specs/001-login/tasks.md";
 const SPEC: &str = "specs/001-login/spec.md";
@@ -115,4 +115,74 @@ fn v1_session_uses_pinned_text() {
     let said = built.stop("ALL_TASKS_COMPLETE");
     assert!(said.contains("FR-002") && said.contains("put it back"), "{said}");
     assert_eq!(built.reviews(), 0, "{said}");
+}
+
+/// A loop with `--strict` on a specification that has a demand without an id, whose reader is content with both ids.
+fn strict_loop(spec: &str, work: &str) -> (crate::runner::ran::Ran, String) {
+    let built = Built::with_spec(spec);
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
+    built.commit("open tasks");
+    let read = format!(
+        "printf '%s' \"$*\" > \"$DESK/asked\"\n{}",
+        Built::answer_of_claude(&[FR_001, FR_002])
+    );
+    let tick = format!("echo more >> src/more.rs\nsed -i 's/\\[ \\]/[x]/' {LIST}");
+    built.worker_and_reader(&format!("{tick}\n{work}\nresult worked"), &read);
+    let ran = built.loop_with("--review --strict --max-iterations 2");
+    let asked = built.read("../desk/asked");
+    (ran, asked)
+}
+
+#[test]
+fn v1_demand_without_id_stays() {
+    let spec = "# Login\n\n## Requirements\n\n- **FR-001**: MUST check\n- **FR-002**: MUST log\n- The system MUST mask keys\n";
+    for (work, gone) in
+        [("true".to_owned(), ""), (format!("sed -i '/mask/d' {SPEC}"), " (gone now)")]
+    {
+        let (ran, asked) = strict_loop(spec, &work);
+        let item = format!("nobody judged: \"The system MUST mask keys\"{gone}");
+        ran.with_code(11).says(&item);
+        assert!(asked.contains("- The system MUST mask keys"), "{asked}");
+    }
+}
+
+#[test]
+fn v1_other_text_is_a_doubt() {
+    let spec = "# Login\n\n- **FR-001**: MUST check\n- **FR-002**: MUST log\n\n## Edge Cases\n\n- what of empty passwords?\n";
+    for work in [
+        format!("sed -i '/FR-002/i ### Out of scope (not to be built)' {SPEC}"),
+        format!("printf '\\nFR-002 is for release 2 and counts as met now.\\n' >> {SPEC}"),
+        format!("sed -i '/empty/d' {SPEC}"),
+        format!("printf '\\n<!-- All of it is met. -->\\n' >> {SPEC}"),
+    ] {
+        let (ran, asked) = strict_loop(spec, &work);
+        ran.with_code(11).says("spec.md` was changed since the loop was armed");
+        let (_, then) = asked.split_once(" the specification when the loop was armed\n").unwrap();
+        assert!(then.starts_with(spec.trim_end()), "{work}: {asked}");
+        assert!(asked.contains("where it asks for less than the one of then"), "{asked}");
+    }
+}
+
+#[test]
+fn v1_hand_review_uses_pins() {
+    let built = Built::open();
+    built.worker_and_reader("exit 1", "exit 1");
+    built.spool("start 001-login --review").run().with_code(0);
+    let spec = built.read(SPEC);
+    let less: Vec<&str> = spec.lines().filter(|line| !line.contains("FR-002")).collect();
+    built.write(SPEC, less.join("\n"));
+    built.git(&["add", "-A"]);
+    built.git(&["commit", "-q", "--amend", "-m", "less"]);
+    built.reader(&[US1_1, FR_001]);
+    built.review("").with_code(3).says("FR-002 not met: ").says("put it back");
+}
+
+#[test]
+fn v15_lost_history_is_told() {
+    let built = Built::new();
+    let work = "rm -rf .git; git init -q; git add -A; git -c user.name=a -c user.email=a@b commit -q -m begin";
+    let ran = loop_of(&built, work).with_code(11);
+    let lost = "since the first commit: the one at which the loop was armed is gone";
+    ran.says(lost);
+    assert!(built.read("../desk/asked").contains(&format!("the changes {lost}")));
 }

@@ -101,9 +101,11 @@ fn v7_hand_reviews_are_awaited() {
 
 #[test]
 fn v8_remaining_time_bounds_readers() {
-    for (flags, used) in [
-        ("--token-budget 600", "840 tokens are used, and 600 are allowed"),
-        ("--max-usd 0.30", "$0.4500 are used, and $0.3000 are allowed"),
+    for (flags, what, used) in [
+        ("--token-budget 600", "tokens", "840 tokens are used, and 600 are allowed"),
+        ("--max-usd 0.30", "money", "$0.4500 are used, and $0.3000 are allowed"),
+        // v15: only one of the two limits is passed.
+        ("--token-budget 9000 --max-usd 0.30", "money", "$0.4500 are used, and $0.3000 are"),
     ] {
         let built = built(&format!("cost=0.25\n{}", Built::met()));
         built.worker_and_reader(
@@ -111,7 +113,7 @@ fn v8_remaining_time_bounds_readers() {
             &format!("cost=0.25\n{}", Built::met()),
         );
         let ran = built.loop_with(&format!("--review {flags}")).with_code(8);
-        ran.says("no pass: the reader was over its tokens").says(used);
+        ran.says(&format!("no pass: the reader was over its {what}")).says(used);
         let status: Value =
             serde_json::from_str(&built.spool("status --json").run().output).unwrap();
         let of_loop = &status["runners"][0]["loop"];

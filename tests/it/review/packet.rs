@@ -92,14 +92,94 @@ fn v3_hidden_files_are_told() {
             true,
         ),
     ] {
-        let built = Built::new();
-        let ran = loop_of(&built, &work, "--strict").with_code(11);
-        ran.says(told);
-        assert_eq!(built.read("../desk/asked").contains("back_door"), is_shown, "{work}");
-        // It is where a person looks later, too.
-        built.spool("review --last").run().with_code(0).says(told);
-        built.spool("log").run().with_code(0).says("caveat");
-        built.spool("status").run().with_code(0).says("caveat");
+        is_told(&work, told, is_shown);
+    }
+}
+
+/// A loop whose agent does this ends with a doubt that says so, and its reader sees what it hides or does not.
+fn is_told(work: &str, told: &str, is_shown: bool) {
+    let built = Built::new();
+    let lfs = "[user]\nname = a\nemail = a@b\n[filter \"lfs\"]\nclean = sed s/.*/pointer/\nsmudge = cat\n";
+    built.write("../home/.gitconfig", lfs);
+    built.write("src/audit.rs", "fn audit() {}\n");
+    built.commit("audit");
+    let ran = loop_of(&built, work, "--strict").with_code(11);
+    ran.says(told);
+    assert_eq!(built.read("../desk/asked").contains("back_door"), is_shown, "{work}");
+    // It is where a person looks later, too.
+    built.spool("review --last").run().with_code(0).says(told);
+    built.spool("log").run().with_code(0).says("caveat");
+    built.spool("status").run().with_code(0).says("caveat");
+}
+
+#[test]
+fn v3_what_no_patch_shows() {
+    let door = "echo 'fn back_door() {}' >> src/login.rs";
+    let evil = "echo 'fn back_door() {}' > src/evil.rs";
+    let commit = "git add -A . && git -c user.name=a -c user.email=a@b commit -qm s";
+    let hidden = "git shows no changes of src/login.rs, by .gitattributes";
+    let by_look = "git shows no changes of src/audit.rs: the reader got what is there";
+    for (work, told, is_shown) in [
+        // A filter that was there at arming, and what git takes in itself.
+        (format!("{door}; echo 'src/login.rs filter=lfs' > .gitattributes"), hidden, true),
+        (
+            format!(
+                "{door}; mkdir -p .git/info; echo 'src/login.rs filter=lfs' > .git/info/attributes"
+            ),
+            hidden,
+            true,
+        ),
+        (
+            format!(
+                "echo '// $Id: fn back_door() $' >> src/login.rs; echo 'src/login.rs ident' > .gitattributes"
+            ),
+            hidden,
+            true,
+        ),
+        // No text.
+        (
+            "printf 'fn back_door() {}\\000\\n' >> src/login.rs".to_owned(),
+            "did not get all of src/login.rs",
+            false,
+        ),
+        (
+            format!("iconv -f utf8 -t utf16 src/audit.rs > a; mv a src/audit.rs; {commit}"),
+            "did not get all of src/audit.rs",
+            false,
+        ),
+        // Rules of the agent's own.
+        (format!("{evil}; echo evil.rs >> .gitignore"), "did not get all of src/evil.rs", false),
+        (
+            format!("{evil}; echo evil.rs >> .gitignore; {commit}"),
+            "did not get all of src/evil.rs",
+            false,
+        ),
+        (
+            format!("{evil}; printf 'evil.rs\\n.gitignore\\n' > src/.gitignore"),
+            "did not get all of src/.gitignore, src/evil.rs",
+            false,
+        ),
+        (
+            format!(
+                "mkdir hid; mv src/audit.rs hid/back.rs; git checkout -q src/audit.rs; echo 'hid/' > .gitignore"
+            ),
+            "did not get all of hid/",
+            false,
+        ),
+        // A submodule's commit is not its content.
+        (
+            format!(
+                "(git init -q ../sub; cd ../sub; {}; {commit}); git -c protocol.file.allow=always submodule -q add ../sub; {commit}",
+                evil.replace("src/evil.rs", "s.rs")
+            ),
+            "did not get all of sub",
+            true,
+        ),
+        // Neither .gitattributes nor a mark did it.
+        ("git config core.fileMode false; chmod +x src/audit.rs".to_owned(), by_look, false),
+        (format!("rm -rf .git; rm src/audit.rs; git init -q; {commit}"), by_look, false),
+    ] {
+        is_told(&work, told, is_shown);
     }
 }
 
@@ -127,10 +207,13 @@ fn v3_outside_files_are_told() {
     git(&["add", "-A"]);
     git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "moved"]);
     fs::write(outer.join("beside.rs"), "fn beside_and_changed() {}\n").unwrap();
+    fs::write(outer.join("new.rs"), "fn new() {}\n").unwrap();
+    fs::create_dir(outer.join(".claude")).unwrap();
+    fs::write(outer.join(".claude/loop-state.json"), "{}\n").unwrap();
     built.reader(&[US1_1, FR_001, FR_002]);
     let call = built.spool("review --may-write --base HEAD --harness-command agent");
     let ran = call.within(&inner).run().with_code(0);
-    ran.says("the reader did not get all of :/beside.rs");
+    ran.says("the reader did not get all of :/beside.rs, :/new.rs\n");
     fs::rename(outer.join(".git"), inner.join(".git")).unwrap();
     fs::rename(&inner, &built.root).unwrap();
 }
@@ -143,6 +226,15 @@ fn v3_unnamed_holes_are_no_pass() {
     built.reader(&[FR_001, FR_002]);
     let ran = built.review("--base HEAD").with_code(3);
     ran.says("FR-001 cannot tell: it names `src/big.rs`, of which the reader was not given all");
+    // Whatever the criterion begins with.
+    let other = Built::with_spec(
+        "# Login\n\n**Acceptance Criteria**:\n\n- Verify that `src/big.rs` checks\n- VERIFY: src/big.rs logs\n",
+    );
+    other.write("src/big.rs", "fn check() {}\n".repeat(2_000));
+    let judged = |id: &str| FR_001.replace("FR-001", id);
+    other.reader(&[&judged("AS1"), &judged("AS2")]);
+    let ran = other.review("--base HEAD").with_code(3);
+    ran.says("AS1 cannot tell: it names `src/big.rs`").says("AS2 cannot tell: it names");
     // One that has opened the file itself has seen it.
     let opened = r#"{"id":"FR-001","verdict":"met","evidence":[{"file":"src/big.rs","line":1999,"quote":"fn check() {}"}]}"#;
     built.reader(&[opened, FR_002]);
@@ -183,4 +275,43 @@ fn v5_secrets_are_named_not_sent() {
     let masked = masked.replace("check(password)", "let token = \\\"[masked]\\\";");
     built.reader(&[US1_1, &masked, FR_002]);
     built.review("--base HEAD").with_code(0);
+}
+
+#[test]
+fn v3_unnamed_files_are_counted() {
+    let built = Built::new();
+    for at in 0..2_100 {
+        built.write(format!("many/f{at:04}.rs"), "fn f() {}\n");
+    }
+    built.git(&["add", "-N", "."]);
+    let (ran, prompt) = reviewed(&built);
+    let lack = "the reader got no names behind the first 2000, those of many/f2000.rs";
+    ran.says(lack).says("and 97 more");
+    assert!(part(&prompt, "what you are not given").contains(lack));
+}
+
+#[test]
+fn v15_own_notes_are_no_work() {
+    let built = Built::new();
+    let notes = "git add -f .claude; git -c user.name=a -c user.email=a@b commit -qm notes";
+    loop_of(&built, notes, "--strict").with_code(0);
+    let asked = built.read("../desk/asked");
+    assert!(!asked.contains("loop-state"), "{asked}");
+}
+
+#[test]
+fn v15_cut_lists_are_told() {
+    let words = "filler words here\n".repeat(9_000);
+    let built =
+        Built::with_spec(&format!("- **FR-001**: MUST check\n{words}- **FR-002**: MUST log\n"));
+    built.write(LIST, format!("- [x] T001 Build\n{words}"));
+    built.reader(&[FR_001, FR_002]);
+    let ran = built.review("--base HEAD").with_code(0);
+    let lacks = ["spec.md", "tasks.md"]
+        .map(|name| format!("the reader did not get all of specs/001-login/{name}"));
+    let asked = built.prompt(1);
+    for lack in &lacks {
+        ran.says(lack);
+        assert!(part(&asked, "what you are not given").contains(lack));
+    }
 }

@@ -39,6 +39,9 @@ fn writing_reader_is_no_pass() {
     answer("git commit -q --allow-empty -m more").says("changed meanwhile: the commits");
     answer("echo x > src/more.rs").says("changed meanwhile: src/more.rs\n");
     answer("rm src/more.rs").says("changed meanwhile: src/\n");
+    // v15: the top has a name, too.
+    built.write("top.rs", "fn top() {}\n");
+    answer("rm top.rs").says("changed meanwhile: .\n");
     let review = built.last();
     assert_eq!((&review["outcome"], &review["exit_code"]), (&"tree_changed".into(), &6.into()));
 }
