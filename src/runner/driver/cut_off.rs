@@ -1,5 +1,6 @@
 //! Use and files of an iteration whose runner was killed, and the use of a review cut off with its runner or by a stop.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,13 +10,15 @@ use crate::evidence::tree::is_own;
 use crate::forms::plain::{JsonNumber, words};
 use crate::forms::review::{Review, ReviewOutcome};
 use crate::forms::spent::{Amount, Spent, in_dollars, micros};
+use crate::runner::git::{Git, NO_COMMIT};
 use crate::runner::harness::{
     AgentOrder, AgentReport, Approval, ExitInfo, Harness, Permissions, TokenUsage, of_history,
 };
 use crate::runner::prices::PriceTable;
-use crate::runner::state::{Iteration, LoopState, is_change_id, time_of};
+use crate::runner::state::{Iteration, KILLED, LoopState, is_change_id, time_of};
 use crate::runner::story::read_again;
 use crate::runner::tokens::{Counter, TokenCount};
+use crate::runner::worktree::WorkTreeFiles;
 use crate::store::read;
 use crate::system::files;
 use crate::world::WallTime;
@@ -132,6 +135,23 @@ fn cut_off_review(review: &Check, log: PathBuf, prices: &PriceTable) -> Option<S
     Some(Spent { tokens, cost: cost.unwrap_or_default() })
 }
 
+/// Names the files of an iteration whose runner was killed before it looked at them: those touched since the beginning,
+/// and those of its commits.
+pub(super) fn name_cut_off_files(left: &mut Iteration, git: Option<&Git>, worktree: &Path) {
+    if left.files_changed > 0 {
+        return;
+    }
+    let candidates = git.map_or_else(|| WorkTreeFiles::all(worktree), Git::dirty);
+    let Unfinished { files, later, .. } = sorted(left, Some(candidates), worktree);
+    let mut files: BTreeSet<PathBuf> = files.into_iter().chain(later).collect();
+    if !left.commits.is_empty() {
+        let head = Some(left.head_at_start.as_str()).filter(|head| *head != NO_COMMIT);
+        files.extend(git.iter().flat_map(|git| git.files_since(head)));
+    }
+    left.files_changed = files.len() as u64;
+    left.files = files.iter().take(MOST_FILES).map(|file| file.display().to_string()).collect();
+}
+
 /// Separates files that someone touched since. `dirty` are git's changed files, `None` without a repository.
 pub(super) fn sorted(
     iteration: &Iteration,
@@ -140,8 +160,10 @@ pub(super) fn sorted(
 ) -> Unfinished {
     let began = time_of(&iteration.started).unwrap_or(WallTime::from_millis(u64::MAX));
     let ended = iteration.ended.as_deref().and_then(time_of).unwrap_or_default();
-    let known =
-        iteration.files.len() as u64 == iteration.files_changed && iteration.files_changed > 0;
+    // The agent of a killed runner may have written after the last look at its files.
+    let known = iteration.files.len() as u64 == iteration.files_changed
+        && iteration.files_changed > 0
+        && iteration.words != KILLED;
     let is_known = |file: &PathBuf| iteration.files.iter().any(|path| Path::new(path) == file);
     let candidates = match dirty {
         Some(mut dirty) => {

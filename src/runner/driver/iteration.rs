@@ -97,6 +97,10 @@ impl Driver<'_> {
         let commits = self.look_at_changes(&before, &looked, &ran, &mut entry, &mut log);
         self.fill(&mut entry, &ran, &counted, &looked);
         self.fill_cost(&mut entry, cost);
+        if let Some(running) = &mut self.files.running {
+            // What the next run knows if this runner is killed while it judges.
+            *running = Iteration { stopped_seconds: running.stopped_seconds, ..entry.clone() };
+        }
         self.keep_unfinished(&mut entry, &ran);
         let open = match &looked.work {
             Work::List { open, .. } => Some(*open),

@@ -52,7 +52,7 @@ use self::loop_state::in_seconds;
 pub use self::loop_state::{
     AgentShare, Iteration, LoopState, LoopStatus, PAUSED, shares_in, with_shares,
 };
-pub use self::recover::Recovered;
+pub use self::recover::{KILLED, Recovered};
 pub use self::time::{compact, iso, readable, time_of};
 
 pub const VERSION: u32 = 1;
