@@ -159,7 +159,12 @@ impl Driver<'_> {
             }
             Err(error) => match self.project_is_gone() {
                 Some(reason) => self.finish(&reason, None),
-                None => Err(error),
+                // Another runner has come, or a link leads elsewhere: nothing is written there.
+                None if self.files.put_back().is_err() => Err(error),
+                None => {
+                    self.totals.trouble = Some(format!("{error:#}").replace('\n', "; "));
+                    self.finish(&ended_by(&Demand::Stopped), None).and(Err(error))
+                }
             },
             end => end,
         }

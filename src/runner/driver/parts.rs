@@ -52,6 +52,8 @@ pub struct RunTotals {
     pub ticked: usize,
     /// The end's words in the journal entry of the last iteration; empty before the end.
     pub journaled_end: String,
+    /// The error that ends the loop, on one line.
+    pub trouble: Option<String>,
 }
 
 /// What the next prompt says about the last iteration.

@@ -30,6 +30,23 @@ fn n2_briefly_empty_document_stays() {
 }
 
 #[test]
+fn n2_unreadable_documents_end_in_words() {
+    let (proposal, state) = (in_change("proposal.md"), ".claude/loop-state.json");
+    for (way, why) in [
+        (format!(": > {proposal}"), "is empty; write into it what is wanted"),
+        (format!("rm {proposal}; mkdir {proposal}"), "proposal.md` cannot be read: "),
+        (format!("rm {state}; mkdir {state}"), state),
+    ] {
+        let bench = Bench::new();
+        bench.agent(&format!("echo 1 > made.txt\n{way}"));
+        let ran = bench.ralph("").run().with_code(1);
+        ran.says("ralph: ended (stopped): ").says(why).says("1 iteration, ");
+        let kept = bench.spool("log --summary").run().with_code(0);
+        kept.says("ralph: ended (stopped): ").says(why);
+    }
+}
+
+#[test]
 fn n4_status_log_and_summary_agree() {
     let built = Built::new();
     let list = "specs/001-login/tasks.md";
