@@ -50,7 +50,7 @@ pub const MARK: &str = "\u{1e}";
 /// Stands before a line for the person in a passed review's answer.
 pub const NOTE: &str = "note: ";
 /// Seconds that a review may take beside its reader: for git, a look at the files, and the reader's end.
-const BESIDE_READER: u64 = 100;
+pub const BESIDE_READER: u64 = 100;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewCall {

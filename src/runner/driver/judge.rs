@@ -9,7 +9,7 @@ use super::between::tell_standstill;
 use super::cut_off::review_of_cut_off;
 use super::parts::Driver;
 use super::ticks::TickProofs;
-use crate::checks::ReviewCall;
+use crate::checks::{BESIDE_READER, ReviewCall};
 use crate::engine::promise::{blocked, promise};
 use crate::engine::{
     Check, CheckResult, Contract, Demand, Difference, Evaluation, Fingerprint, FinishedPart,
@@ -61,7 +61,12 @@ impl Driver<'_> {
                         let fingerprint = self.fingerprint_after_checks();
                         let (since, known) = (self.saved_now(), results.clone());
                         self.proofs.checked = Some(Checked { fingerprint, results: known, since });
-                        let now = Observation { fingerprint, ..pending.seen().clone() };
+                        let mut now = Observation { fingerprint, ..pending.seen().clone() };
+                        let is_judged = |made: &CheckResult| !made.passed || made.review.is_some();
+                        if pending.review().is_some() && !results.iter().any(is_judged) {
+                            // No time is left for a review: another iteration would have none either.
+                            now.elapsed_seconds = u64::MAX;
+                        }
                         let has_passed = results.iter().any(CheckResult::is_proof_by_review);
                         if let Some(review) = pending.review().filter(|_| has_passed) {
                             let part = pending.finished().map(|part| part.tasks.clone());
@@ -218,6 +223,10 @@ impl Driver<'_> {
         results.splice(..old.len(), again);
         if let Some(review) = review.filter(|_| results.iter().all(|result| result.passed)) {
             let left = self.time_left().unwrap_or(Duration::MAX);
+            if left.as_secs() <= BESIDE_READER {
+                self.console.screen.warn("what is left of --max-runtime is too short for a review");
+                return Ok(results);
+            }
             let about = (self.plan.change.id.as_str(), pending.finished());
             let mut call = ReviewCall::of(review, about, &results, left);
             let (rails, ledger) = (&self.plan.contract.guardrails, &self.files.state.ledger);

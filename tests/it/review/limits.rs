@@ -100,6 +100,15 @@ fn v7_hand_reviews_are_awaited() {
 }
 
 #[test]
+fn v8_short_time_starts_no_reader() {
+    let built = built(&Built::met());
+    let ran = built.loop_with("--review --max-runtime 90s").with_code(7);
+    assert_eq!(built.reviews(), 0, "{ran}");
+    ran.warns("what is left of --max-runtime is too short for a review");
+    ran.says("ralph: ended (timed_out): ");
+}
+
+#[test]
 fn v8_remaining_time_bounds_readers() {
     for (flags, used) in [
         ("--token-budget 600", "840 tokens are used, and 600 are allowed"),
