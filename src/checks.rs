@@ -86,6 +86,13 @@ impl ReviewCall {
     }
 }
 
+/// What passed reviews leave to a person.
+pub fn noted_by_reviews(results: &[CheckResult]) -> impl Iterator<Item = String> {
+    let reviews = results.iter().filter(|result| result.review.is_some());
+    let lines = reviews.flat_map(|review| review.tail.lines());
+    lines.filter_map(|line| line.strip_prefix(NOTE)).map(str::to_owned)
+}
+
 /// Runs a review by the `spool` beside this program.
 pub fn run_review(check: &Check, call: &ReviewCall, folder: &Path) -> CheckResult {
     let beside = world::program().map(|program| program.with_file_name(SPOOL)).unwrap_or_default();
