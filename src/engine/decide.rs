@@ -219,7 +219,9 @@ pub fn waits_too_long(contract: &Contract, seconds: u64, words: &str) -> Option<
 
 /// The ledger of a waiting loop: unchanged, except for the cost of a run that met a usage limit, and of a review.
 fn waited(before: &Ledger, after: &Ledger, seen: &Observation) -> Ledger {
-    let is_run = seen.waiting.iter().any(|one| matches!(one, Waiting::UsageLimit(_)));
+    // At a reader's limit the run is counted with the verdict that comes.
+    let is_run = seen.checks.is_none()
+        && seen.waiting.iter().any(|one| matches!(one, Waiting::UsageLimit(_)));
     let (tokens, cost) =
         if is_run { (after.tokens, after.cost) } else { (before.tokens, before.cost) };
     // A pause may have come while a review ran.

@@ -13,7 +13,6 @@ use crate::forms::plain;
 use crate::forms::proofs::ProofsForm;
 use crate::forms::summary::RunSummary;
 use crate::notice::{NOTICE_LIMIT, PersonNotice, tell};
-use crate::runner::console::EndRequest;
 use crate::runner::report::form;
 use crate::runner::screen::counted;
 use crate::runner::state::{LoopStatus, iso, of_run, time_of, with_shares};
@@ -39,12 +38,8 @@ impl Driver<'_> {
     }
 
     /// Ends the loop between two iterations for a person.
-    pub(super) fn stop(&mut self, request: EndRequest) -> Result<u8> {
-        let signal = match request {
-            EndRequest::Signal(signal) => Some(signal),
-            EndRequest::Stop => None,
-        };
-        self.finish(&ended_by(&Demand::Stopped), signal)
+    pub(super) fn stop(&mut self) -> Result<u8> {
+        self.finish(&ended_by(&Demand::Stopped), self.console.signals.asked())
     }
 
     /// The words about a full disk, or another error, that ended the loop.

@@ -50,6 +50,23 @@ fn v2_reader_usage_limit_is_awaited() {
 }
 
 #[test]
+fn v2_worker_rests_at_readers_limit() {
+    let read =
+        format!("if [ $(wc -l < \"$DESK/reviews\") -lt 3 ]; then limit 1000; fi\n{}", Built::met());
+    let built = built(&read);
+    let mut running = start(&built, "--max-limit-wait 0 --max-iterations 1");
+    for wait in ["5", "10"] {
+        running.wait_for(&format!("waiting for the usage limit, {wait}"));
+        built.let_pass(MORE_THAN_AN_HOUR);
+    }
+    let ran = running.finish().with_code(0);
+    assert_eq!((built.reviews(), built.read("src/more.rs").as_str()), (3, "more\n"), "{ran}");
+    let history = built.read(".spool/.state/ralph/001-login/history.jsonl");
+    assert_eq!(history.lines().count(), 1, "{history}");
+    ran.says("1 iteration, ").says(" 420 tokens, ");
+}
+
+#[test]
 fn v2_late_limit_says_so() {
     let built = built("limit $(($(date +%s) + 7200))");
     for flags in ["", "--max-limit-wait 30m"] {
