@@ -70,7 +70,9 @@ impl Driver<'_> {
                         let has_passed = results.iter().any(CheckResult::is_proof_by_review);
                         if let Some(review) = pending.review().filter(|_| has_passed) {
                             let part = pending.finished().map(|part| part.tasks.clone());
-                            let reader = review.reader().to_owned();
+                            let seat = self.agents.seat().harness.name();
+                            let reader = if self.worker_reads() { seat } else { review.reader() };
+                            let reader = reader.to_owned();
                             self.proofs.reviewed = Some((reader, part.unwrap_or_default()));
                         }
                         pending.with(&contract, &ledger, results, now)
@@ -95,6 +97,16 @@ impl Driver<'_> {
         self.files.state.ledger = judgement.ledger;
         self.files.state.count_review(cut_off);
         judgement.verdict
+    }
+
+    /// Nothing names another reader than the loop's program: the one at work reads.
+    pub(super) fn worker_reads(&self) -> bool {
+        let (options, seats) = (self.plan.options, &self.agents.seats);
+        let reader = options.checks.last().map_or("", Check::reader);
+        let is_named = options.settings.review_harness().is_some()
+            || options.settings.review_model().is_some()
+            || seats[0].harness.name() != reader;
+        !is_named && self.agents.seat().harness.can_only_read()
     }
 
     /// Adds the armed commands of tasks ticked by hand; a review stays the last check.
@@ -237,6 +249,13 @@ impl Driver<'_> {
             {
                 let left = most.map(|most| most.saturating_sub(used));
                 call.arguments.extend(left.map(|left| format!("--left-{what}={left}")));
+            }
+            if self.worker_reads() {
+                let seat = self.agents.seat();
+                let words = call.arguments.iter_mut().skip_while(|word| *word != "--harness");
+                words.skip(1).take(1).for_each(|word| seat.harness.name().clone_into(word));
+                let model = seat.model.iter().filter(|_| self.agents.current > 0);
+                call.arguments.extend(model.map(|model| format!("--model={model}")));
             }
             let prices = self.plan.options.prices.0.iter();
             call.arguments.extend(prices.map(|price| format!("--prices={price}")));

@@ -41,7 +41,7 @@ use crate::store::loops::VerifyCommands;
 use crate::system::processes;
 use crate::text;
 use crate::world::{self, Stopwatch, WallTime};
-use agents::{LONGEST_LIMIT, until};
+use agents::{LONGEST_LIMIT, limit_pause, until};
 use between::Next;
 use parts::{Driver, LOOK};
 use plan::Plan;
@@ -256,7 +256,12 @@ impl Driver<'_> {
     fn wait_for_reader(&mut self) -> Result<Option<TerminalReason>> {
         self.agents.ended(RunSign::Limited);
         let resets_at = self.reader_resets_at();
-        let limit = self.agents.at_limit(resets_at);
+        let limit = if self.worker_reads() {
+            self.agents.at_limit(resets_at)
+        } else {
+            let times = self.agents.lineup.rest(self.agents.current).limits;
+            Some((resets_at, limit_pause(resets_at.map(until), times)))
+        };
         let end = self.wait_for_limit(limit)?;
         self.choose_agent();
         Ok(end)

@@ -67,6 +67,23 @@ fn v2_worker_rests_at_readers_limit() {
 }
 
 #[test]
+fn v2_fallback_reads_at_the_limit() {
+    let read = format!(
+        "case \"$*\" in *haiku*) {}\n;; *) limit $(($(date +%s) + 600)) ;; esac",
+        Built::met()
+    );
+    let fallback = "--fallback-model haiku --max-limit-wait 5s";
+    let first = built(&read);
+    let ran = start(&first, fallback).finish().with_code(0);
+    assert_eq!((first.reviews(), first.read("src/more.rs").as_str()), (2, "more\n"), "{ran}");
+    // The reader that a person names is waited for.
+    let named = built(&read);
+    let ran = start(&named, &format!("{fallback} --review-harness claude")).finish().with_code(13);
+    assert_eq!(named.read("src/more.rs"), "more\n", "{ran}");
+    assert!(!ran.output.contains("haiku continues"), "{ran}");
+}
+
+#[test]
 fn v2_late_limit_says_so() {
     let built = built("limit $(($(date +%s) + 7200))");
     for flags in ["", "--max-limit-wait 30m"] {
