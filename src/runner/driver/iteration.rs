@@ -355,7 +355,6 @@ impl Driver<'_> {
         verdict: &Verdict,
         began_at: WallTime,
     ) -> Result<()> {
-        self.look_for_standstill();
         entry.stopped_seconds +=
             self.files.running.as_ref().map_or(0.0, |running| running.stopped_seconds);
         entry.verdict = VerdictName::of(verdict);

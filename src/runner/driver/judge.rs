@@ -94,6 +94,8 @@ impl Driver<'_> {
                 (true, false) => PromiseState::Refused,
             };
         }
+        // Until the iteration ends nothing is saved: the next run would count what the ledger has now once more.
+        self.look_for_standstill();
         self.files.state.ledger = judgement.ledger;
         self.files.state.count_review(cut_off);
         judgement.verdict
