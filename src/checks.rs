@@ -50,7 +50,7 @@ pub const MARK: &str = "\u{1e}";
 /// Stands before a line for the person in a passed review's answer.
 pub const NOTE: &str = "note: ";
 /// Seconds that a review may take beside its reader: for git, a look at the files, and the reader's end.
-const BESIDE_READER: u64 = 100;
+pub const BESIDE_READER: u64 = 100;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewCall {
@@ -84,6 +84,13 @@ impl ReviewCall {
             limit: Duration::from_secs(2 * reader + BESIDE_READER).min(left),
         }
     }
+}
+
+/// What passed reviews leave to a person.
+pub fn noted_by_reviews(results: &[CheckResult]) -> impl Iterator<Item = String> {
+    let reviews = results.iter().filter(|result| result.review.is_some());
+    let lines = reviews.flat_map(|review| review.tail.lines());
+    lines.filter_map(|line| line.strip_prefix(NOTE)).map(str::to_owned)
 }
 
 /// Runs a review by the `spool` beside this program.

@@ -220,7 +220,9 @@ pub fn waits_too_long(contract: &Contract, seconds: u64, words: &str) -> Option<
 
 /// The ledger of a waiting loop: unchanged, except for the cost of a run that met a usage limit, and of a review.
 fn waited(before: &Ledger, after: &Ledger, seen: &Observation) -> Ledger {
-    let is_run = seen.waiting.iter().any(|one| matches!(one, Waiting::UsageLimit(_)));
+    // At a reader's limit the run is counted with the verdict that comes.
+    let is_run = seen.checks.is_none()
+        && seen.waiting.iter().any(|one| matches!(one, Waiting::UsageLimit(_)));
     let (tokens, cost) =
         if is_run { (after.tokens, after.cost) } else { (before.tokens, before.cost) };
     // A pause may have come while a review ran.
@@ -318,6 +320,10 @@ fn may_be_still(before: &Ledger, seen: &Observation) -> bool {
 fn count_failure(before: &Ledger, mut after: Ledger, seen: &Observation) -> Ledger {
     let Some(results) = &seen.checks else { return after };
     review::count(before, &mut after, results);
+    // A review without a verdict neither repeats a failure nor ends a row of them.
+    if results.iter().any(|result| result.review.is_some_and(|review| !review.judged)) {
+        return after;
+    }
     let failure = failure_of(results);
     if let (Some(part), None) = (&seen.finished, failure) {
         after.reviewed.extend_from_slice(&part.marks);
@@ -338,8 +344,7 @@ fn failure_of(results: &[CheckResult]) -> Option<u64> {
     failed.peek()?;
     let hash = failed.fold(Hasher::default(), |hash, result| {
         if let Some(review) = result.review {
-            let verdicts = if review.judged { review.verdicts } else { 0 };
-            return hash.with(result.run.as_bytes()).with_number(verdicts);
+            return hash.with(result.run.as_bytes()).with_number(review.verdicts);
         }
         let digit = |byte: &u8| byte.is_ascii_digit();
         let tail: Vec<u8> = result.tail.bytes().filter(|byte| !digit(byte)).collect();

@@ -52,6 +52,9 @@ pub struct Ledger {
     pub unseen_claims: u32,
     /// Iterations in a row in which the same checks failed in the same way.
     pub same_failure: u32,
+    /// Reviews in a row that came to no verdict.
+    #[serde(skip_serializing_if = "is_default")]
+    pub unjudged: u32,
     /// Hash of the failed checks of the last iteration; `None` without a failure.
     pub failure: Option<u64>,
     /// Tokens of reviews since arming; not part of `tokens`.
@@ -81,8 +84,9 @@ pub struct Ledger {
 read_fields! { Ledger {
     iterations, continued, idle_stops, unchanged, settled, tool_calls, failed_calls, commits,
     commitless, tokens, cost, failures, denied, answered, more_calls, written_tokens,
-    refused_claims, against, unseen_claims, same_failure, failure, review_tokens, review_cost,
-    review_cost_estimated, reviewed, left_list, converging, fingerprint, unreadable, ended,
+    refused_claims, against, unseen_claims, same_failure, unjudged, failure, review_tokens,
+    review_cost, review_cost_estimated, reviewed, left_list, converging, fingerprint, unreadable,
+    ended,
 } }
 
 impl Ledger {

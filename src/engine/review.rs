@@ -21,6 +21,7 @@ pub(super) fn count(before: &Ledger, after: &mut Ledger, results: &[CheckResult]
     after.review_tokens = after.review_tokens.saturating_add(review.tokens);
     after.review_cost = after.review_cost.saturating_add(review.cost);
     after.review_cost_estimated |= review.estimated && review.cost > 0;
+    after.unjudged = if review.judged { 0 } else { before.unjudged.saturating_add(1) };
     if !review.judged {
         after.idle_stops = before.idle_stops;
         after.unchanged = before.unchanged;
@@ -32,12 +33,13 @@ pub(super) fn count(before: &Ledger, after: &mut Ledger, results: &[CheckResult]
 pub(super) fn needs_person(after: &Ledger, seen: &Observation) -> Option<String> {
     let results = seen.checks.as_deref()?;
     let result = results.iter().find(|result| result.review.is_some() && !result.passed)?;
-    let times = after.same_failure;
+    let judged = result.review?.judged;
+    let times = if judged { after.same_failure } else { after.unjudged };
     if times < SAME_FAILURE {
         return None;
     }
     let found = [result.outcome.as_str(), ": ", &one_line(&result.tail)].concat();
-    Some(if result.review?.judged {
+    Some(if judged {
         let words = &seen.last_words;
         format!(
             "decide between the review and the agent: {times} reviews in a row came to the same, {found}; the agent's last words: {words}"

@@ -1,13 +1,13 @@
 //! The entry `statusLine` in a person's own settings of Claude Code: added and removed byte for byte.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use crate::store::amend::amend;
 use crate::store::read::{self, Problem};
-use crate::store::write::{Flush, write_whole};
 use crate::system::files::real_path;
 
 /// The longest settings file that is read, in bytes.
@@ -85,17 +85,22 @@ pub fn write(config: &Path, settings: &NewSettings) -> Result<()> {
 
 fn put(config: &Path, before: &str, after: &str) -> Result<()> {
     let path = settings_of(config);
-    if content(&path)?.unwrap_or_default() != before {
-        bail!(
-            "`{}` was changed by another program just now, and stays as it is\nrun the same command again",
-            path.display()
-        );
-    }
     let path = real_path(&path).unwrap_or(path);
-    let folder = path.parent().unwrap_or(config);
-    fs::create_dir_all(folder)
-        .and_then(|()| write_whole(&path, after.as_bytes(), Flush::ToDisk))
-        .with_context(|| format!("could not write `{}`", path.display()))
+    let is_as_before = |text: &[u8]| (text == before.as_bytes()).then(|| after.into());
+    fs::create_dir_all(path.parent().unwrap_or(config))
+        .and_then(|()| match before {
+            "" => File::options().append(true).create(true).open(&path).map(drop),
+            _ => Ok(()),
+        })
+        .and_then(|()| amend(&path, MOST, is_as_before))
+        .with_context(|| format!("could not write `{}`", path.display()))?
+        .map(drop)
+        .with_context(|| {
+            format!(
+                "`{}` was changed by another program just now, and stays as it is\nrun the same command again",
+                path.display()
+            )
+        })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,7 +215,10 @@ fn end_of_string(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::world::pause;
 
     const COMMAND: &str = "'/home/a person/bin/spool' statusline";
 
@@ -308,6 +316,28 @@ mod tests {
             let refused = write(folder.path(), &with).unwrap_err().to_string();
             assert!(refused.contains("changed by another program"), "{refused}");
             assert_eq!(text(&folder), "{\"model\": \"opus\"}");
+        }
+    }
+
+    #[test]
+    fn n1_settings_keep_client_saves() {
+        for turn in 0..200 {
+            let folder = folder_with("{}");
+            let path = settings_of(folder.path());
+            let with = with_entry(folder.path(), COMMAND).unwrap().unwrap();
+            std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    // As the client saves: a new file takes the name of the old one.
+                    let next = path.with_extension("new");
+                    let now = fs::read_to_string(&path).unwrap();
+                    fs::write(&next, now.replacen('{', "{\"deny\": 1,", 1).replace(",}", "}"))
+                        .unwrap();
+                    pause(Duration::from_micros(turn * 20));
+                    fs::rename(&next, &path).unwrap();
+                });
+                let _ = write(folder.path(), &with);
+            });
+            assert!(text(&folder).contains("deny"), "lost in turn {turn}");
         }
     }
 

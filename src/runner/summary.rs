@@ -300,34 +300,29 @@ pub fn add_left_ticks(own: &mut [Iteration], receipts: &[Receipt]) {
     }
 }
 
-/// The cost of each finished task: iterations that finished none belong to the next task.
+/// The cost of each finished task: iterations that finished none belong to the next task. A task that was opened and
+/// ticked again is finished in the last of these iterations, and all of them are its own.
 fn costs(iterations: &[Iteration]) -> Vec<TaskCost> {
-    let mut costs = Vec::new();
-    let mut sum = TaskCost::default();
-    // A task that was opened and ticked again is finished in the last of these iterations.
     let last: BTreeMap<&str, usize> = iterations
         .iter()
         .enumerate()
         .flat_map(|(place, entry)| entry.tasks_ticked.iter().map(move |id| (id.as_str(), place)))
         .collect();
-    for (place, iteration) in iterations.iter().enumerate() {
+    let (mut costs, mut home) = (BTreeMap::<usize, TaskCost>::new(), usize::MAX);
+    for (place, iteration) in iterations.iter().enumerate().rev() {
         let ticked: BTreeSet<&String> = iteration.tasks_ticked.iter().collect();
+        home = ticked.iter().map(|id| last[id.as_str()]).min().unwrap_or(home);
         let finished = ticked.into_iter().filter(|id| last[id.as_str()] == place);
-        sum = sum.plus(&TaskCost {
+        let sum = costs.remove(&home).unwrap_or_default().plus(&TaskCost {
             tasks: finished.cloned().collect(),
             // An iteration at a usage limit has used something, but is not counted as an iteration.
             iterations: u32::from(iteration.verdict != VerdictName::Wait),
             seconds: iteration.seconds,
             spent: iteration.spent(),
         });
-        if !sum.tasks.is_empty() {
-            costs.push(std::mem::take(&mut sum));
-        }
+        costs.insert(home, sum);
     }
-    if sum != TaskCost::default() {
-        costs.push(sum);
-    }
-    costs
+    costs.into_values().collect()
 }
 
 /// How git is typed for another folder.
@@ -488,6 +483,22 @@ mod tests {
         let named: BTreeSet<&String> = tasks.iter().collect();
         assert_eq!((tasks.len(), named.len()), (20, 20), "{tasks:?}");
         assert_eq!(costs.iter().map(|cost| cost.iterations).sum::<u32>(), 300);
+    }
+
+    #[test]
+    fn n3_undone_ticks_cost_their_task() {
+        let run = [
+            iteration(1, &["T001"], 100),
+            iteration(2, &["T002"], 20),
+            iteration(3, &[], 3),
+            iteration(4, &["T001"], 4),
+        ];
+        let costs = summary(&run).costs;
+        let told: Vec<_> = costs
+            .iter()
+            .map(|cost| (cost.tasks.join(" "), cost.iterations, cost.spent.tokens.value))
+            .collect();
+        assert_eq!(told, [("T002".to_owned(), 1, 20), ("T001".to_owned(), 3, 107)]);
     }
 
     #[test]

@@ -63,6 +63,13 @@ impl WorkTreeFiles {
         }
     }
 
+    /// All files, without a repository.
+    pub fn all(root: &Path) -> Vec<PathBuf> {
+        let (contents, clock) = (Contents::default(), Stopwatch::start());
+        let nothing = Self { contents, by_git: false, clock, blind: true };
+        Self::of(root, None, None, None).changed_since(&nothing).files
+    }
+
     pub fn changed_since(&self, before: &Self) -> ChangedPaths {
         let mut changed = ChangedPaths::default();
         // A file that git does not name has not changed: it is not gone.

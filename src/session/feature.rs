@@ -416,7 +416,9 @@ impl FeatureStop {
             let shown = HookAnswer::notify(&message).log(&ends::end_line(snapshot, reason));
             return shown.alert(&record.about, reason.name(), &message);
         }
-        let (shown, message) = if let Some(message) = ends::doubtful_message(snapshot, record) {
+        let checks = seen.checks.as_deref().unwrap_or_default();
+        let doubts = ends::doubtful_message(snapshot, record, checks);
+        let (shown, message) = if let Some(message) = doubts {
             let message = self.with_proofs(session, message);
             (HookAnswer::notify(&message).log(&message), message)
         } else {

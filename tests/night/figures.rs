@@ -34,11 +34,7 @@ impl<'a> Figures<'a> {
         assert_eq!(history.len(), runs.len(), "a line of the history for each run");
         let mut wrong = Vec::new();
         for (place, (entry, run)) in history.iter().zip(&runs).enumerate() {
-            let mut seen = Seen::of_history(entry);
-            if self.happening(place) == Happening::Killed {
-                // The runner was killed before it could look at them; the story has them from what was kept.
-                seen.take_files(run);
-            }
+            let seen = Seen::of_history(entry);
             let what = format!("history, run {}", place + 1);
             Self::compare(&what, &seen, run, &mut wrong);
             let came = came_by_history(entry);
@@ -349,14 +345,6 @@ impl Seen {
             failed: form["failed_calls"].as_u64().unwrap_or(u64::MAX),
             denied: words(&form["denied_tools"]),
             ..Self::of_both(form)
-        }
-    }
-
-    /// Takes over the files of a run where none are known.
-    fn take_files(&mut self, run: &Run) {
-        if self.files.is_empty() && self.files_changed == Some(0) {
-            let books = Self::of_books(run);
-            (self.files, self.files_changed) = (books.files, books.files_changed);
         }
     }
 

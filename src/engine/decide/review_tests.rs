@@ -128,7 +128,7 @@ fn third_missing_verdict_asks_person() {
             "{none}{none}failed: {RUN}\n{none}{none}blocked: the agent needs a person: see why 3 reviews in a row came to no verdict, the last one: no pass: a usage limit: until 3 pm\n"
         )
     );
-    assert_eq!((ledger.same_failure, ledger.review_tokens), (3, 1_050));
+    assert_eq!((ledger.unjudged, ledger.same_failure, ledger.review_tokens), (3, 1, 1_050));
     // An idle agent is not ended while there is nothing to do.
     let idle = Observation { tool_calls: Some(0), ..done() };
     let mut ledger = Ledger { idle_stops: 2, unchanged: 9, ..Ledger::default() };
@@ -140,8 +140,13 @@ fn third_missing_verdict_asks_person() {
 }
 
 #[test]
-fn rows_are_of_one_kind() {
+fn v2_unjudged_reviews_end_no_row() {
     let story = vec![judged(7, "a"), unjudged(), judged(7, "b"), unjudged(), judged(7, "c")];
+    let (lines, _) = played(&contract(), story);
+    let counted = "decide between the review and the agent: 3 reviews in a row came to the same";
+    assert!(lines.lines().last().is_some_and(|end| end.contains(counted)), "{lines}");
+    // Other verdicts in between are a new row, of both kinds.
+    let story = vec![judged(7, "a"), unjudged(), judged(8, "b"), unjudged(), judged(7, "c")];
     let (lines, _) = played(&contract(), story);
     assert!(!lines.contains("blocked"), "{lines}");
 }

@@ -100,7 +100,7 @@ impl Driver<'_> {
     }
 
     /// The end of the reader's usage limit that was just met, in seconds since the Unix epoch.
-    fn reader_resets_at(&self) -> Option<u64> {
+    pub(super) fn reader_resets_at(&self) -> Option<u64> {
         let result = self.proofs.checked.as_ref()?.results.last()?.review?;
         Some(result.verdicts).filter(|at| result.is_limited() && *at > 1)
     }
@@ -116,8 +116,8 @@ impl Driver<'_> {
         match (verdict, &ran.report.outcome) {
             (Verdict::End(reason), _) => Next::End(reason),
             (Verdict::Wait(_), RunOutcome::UsageLimit { resets_at, .. }) => Next::Limit(*resets_at),
-            (Verdict::Wait(_), _) => Next::Limit(self.reader_resets_at()),
-            // After progress there are no failures in a row, but the run rests all the same.
+            (Verdict::Wait(_), _) => Next::Limit(None),
+            // A failed run with progress counts as none in a row, and rests all the same.
             (Verdict::Continue(_), RunOutcome::Failed(_) | RunOutcome::Lasting(_)) => {
                 let times = self.files.state.ledger.failures.max(1);
                 Next::Iteration(doubled(self.plan.options.settings.retry_pause(), times))

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::parts::Driver;
 use super::work_tree::WorkTree;
-use crate::checks::NOTE;
+use crate::checks::noted_by_reviews;
 use crate::engine::matched::Matched;
 use crate::engine::tasks::TaskList;
 use crate::engine::{Converging, TerminalReason};
@@ -40,7 +40,8 @@ impl Driver<'_> {
             is_done.then(|| self.unseen_hooks()).flatten(),
             not_compared(ledger.converging),
         ];
-        let noted = if is_done { self.noted_by_review() } else { Vec::new() };
+        let checked = self.proofs.checked.iter().filter(|_| is_done);
+        let noted = checked.flat_map(|run| noted_by_reviews(&run.results));
         // The agent may have written another list.
         let others = tasks.and_then(|_| others_in_words(&self.plan.change.folder));
         all.into_iter().flatten().chain(noted).chain(others).collect()
@@ -76,14 +77,6 @@ impl Driver<'_> {
         let (tasks, named) = (counted_as(gone.len(), "task was", "tasks were"), some_of(&gone));
         (!gone.is_empty())
             .then(|| format!("{tasks} open at the start, and not in the list any more: {named}"))
-    }
-
-    /// The notes of a passed review, for a person.
-    fn noted_by_review(&self) -> Vec<String> {
-        let checked = self.proofs.checked.iter();
-        let reviews = checked.flat_map(|run| &run.results).filter(|result| result.review.is_some());
-        let lines = reviews.flat_map(|review| review.tail.lines());
-        lines.filter_map(|line| line.strip_prefix(NOTE)).map(str::to_owned).collect()
     }
 
     /// A runner cannot see which commands its agent carried out.

@@ -2,16 +2,16 @@
 //! run commits or names the files of an interrupted iteration.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
 
 use super::agents::AgentRun;
+use super::cut_off::{MOST_FILES, Unfinished, sorted};
 use super::parts::Driver;
 use super::work_tree::NewCommits;
 use crate::engine::order::few;
-use crate::evidence::tree::is_own;
 use crate::forms::events::RunnerEvent;
 use crate::runner::capture::{TAIL, capture};
 use crate::runner::git::{self, Git, GitStatus, UnfinishedTry};
@@ -23,30 +23,13 @@ use crate::runner::task_list::TaskListUpdate;
 use crate::runner::worktree::{ChangedPaths, WorkTreeFiles};
 use crate::session::messages::shortfall::ticked_elsewhere;
 use crate::store::names::JournalEvent;
-use crate::system::files;
 use crate::text;
-use crate::world::{Stopwatch, WallTime};
+use crate::world::Stopwatch;
 
-/// Files of an iteration in its history.
-const MOST_FILES: usize = 200;
 /// The limit of a commit, with the repository's hooks.
 const COMMIT_LIMIT: Duration = Duration::from_mins(10);
-/// The agent of a killed runner may write for this long after the last sign of life: the time in which the supervisor
-/// ends the tree, and some room.
-const STILL_WRITING: Duration = Duration::from_secs(10);
 /// Files in one line.
 const NAMED: usize = 10;
-
-/// The files of an interrupted iteration at the start of the next run.
-#[derive(Debug, Default, PartialEq)]
-struct Unfinished {
-    /// The iteration.
-    number: u32,
-    /// Changed by the iteration, and untouched since.
-    files: Vec<PathBuf>,
-    /// Changed later, or by an unknown program.
-    later: Vec<PathBuf>,
-}
 
 impl Driver<'_> {
     /// Finds the iteration's files and commits, and commits the files if the options say so. Returns the number of
@@ -289,47 +272,6 @@ impl Driver<'_> {
             )
         })
     }
-}
-
-/// Separates the files that were touched later. `dirty`: git's changed files, `None` without a repository.
-fn sorted(iteration: &Iteration, dirty: Option<Vec<PathBuf>>, worktree: &Path) -> Unfinished {
-    let began = time_of(&iteration.started).unwrap_or(WallTime::from_millis(u64::MAX));
-    let ended = iteration.ended.as_deref().and_then(time_of).unwrap_or_default();
-    let known =
-        iteration.files.len() as u64 == iteration.files_changed && iteration.files_changed > 0;
-    let is_known = |file: &PathBuf| iteration.files.iter().any(|path| Path::new(path) == file);
-    let candidates = match dirty {
-        Some(mut dirty) => {
-            dirty.retain(|file| !file.ancestors().any(is_own));
-            dirty
-        }
-        None => iteration.files.iter().map(PathBuf::from).collect(),
-    };
-    let mut left = Unfinished { number: iteration.n, ..Unfinished::default() };
-    for file in candidates {
-        let touched = touched_at(&worktree.join(&file));
-        let is_its = match touched {
-            _ if known => is_known(&file),
-            Some(at) => at >= began,
-            // The file is gone, at an unknown time.
-            None => true,
-        };
-        let limit = if known { ended } else { ended.after(STILL_WRITING) };
-        match touched {
-            _ if !is_its => {}
-            Some(at) if at <= limit => left.files.push(file),
-            None if known => left.files.push(file),
-            _ => left.later.push(file),
-        }
-    }
-    left
-}
-
-/// The last change of a file or its entry; `None` if it is gone.
-fn touched_at(path: &Path) -> Option<WallTime> {
-    let meta = path.symlink_metadata().ok()?;
-    let modified = meta.modified().map(WallTime::from).unwrap_or_default();
-    Some(modified.max(files::entry_changed_at(&meta)))
 }
 
 /// The first names, and the number of the others.

@@ -13,7 +13,6 @@ use crate::forms::plain;
 use crate::forms::proofs::ProofsForm;
 use crate::forms::summary::RunSummary;
 use crate::notice::{NOTICE_LIMIT, PersonNotice, tell};
-use crate::runner::console::EndRequest;
 use crate::runner::report::form;
 use crate::runner::screen::counted;
 use crate::runner::state::{LoopStatus, iso, of_run, time_of, with_shares};
@@ -39,22 +38,19 @@ impl Driver<'_> {
     }
 
     /// Ends the loop between two iterations for a person.
-    pub(super) fn stop(&mut self, request: EndRequest) -> Result<u8> {
-        let signal = match request {
-            EndRequest::Signal(signal) => Some(signal),
-            EndRequest::Stop => None,
-        };
-        self.finish(&ended_by(&Demand::Stopped), signal)
+    pub(super) fn stop(&mut self) -> Result<u8> {
+        self.finish(&ended_by(&Demand::Stopped), self.console.signals.asked())
     }
 
-    /// The words about a full disk that ended the loop.
-    fn ended_by_full_disk(&self, reason: &TerminalReason) -> Option<&str> {
-        self.files.full_disk().filter(|_| *reason == TerminalReason::Stopped)
+    /// The words about a full disk, or another error, that ended the loop.
+    fn ended_by_trouble(&self, reason: &TerminalReason) -> Option<&str> {
+        let trouble = self.files.full_disk().or(self.totals.trouble.as_deref());
+        trouble.filter(|_| *reason == TerminalReason::Stopped)
     }
 
     /// A person's next step in one or two sentences; empty for none.
     fn what_next(&self, reason: &TerminalReason) -> String {
-        if self.ended_by_full_disk(reason).is_some() {
+        if self.files.full_disk().is_some() && *reason == TerminalReason::Stopped {
             return MAKE_ROOM.to_owned();
         }
         let state = &self.files.state;
@@ -70,7 +66,7 @@ impl Driver<'_> {
         self.tree.tasks.as_mut().map(Tasks::look);
         let doubts = self.doubts(reason);
         let is_doubted = self.plan.options.settings.strict() && !doubts.is_empty();
-        let (code, words) = match self.ended_by_full_disk(reason) {
+        let (code, words) = match self.ended_by_trouble(reason) {
             Some(words) => (exit::FAILURE, words.to_owned()),
             None => {
                 (exit::exit_code(reason, signal), messages::end(reason, &self.files.state, signal))
@@ -140,7 +136,7 @@ impl Driver<'_> {
     fn tell_person(&self, reason: &TerminalReason) {
         let command = &self.plan.options.settings.notify();
         let own = matches!(reason, TerminalReason::Cancelled | TerminalReason::Stopped);
-        if (own && self.ended_by_full_disk(reason).is_none()) || command.is_empty() {
+        if (own && self.ended_by_trouble(reason).is_none()) || command.is_empty() {
             return;
         }
         let (change, state) = (&self.plan.change, &self.files.state);

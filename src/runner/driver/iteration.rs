@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use super::agents::{AgentRun, Agents};
 use super::between::{Next, tell_standstill};
 use super::parts::Driver;
-use crate::engine::{NearLimit, Observation, Verdict, Work};
+use crate::engine::{Demand, NearLimit, Observation, Verdict, Work};
 use crate::forms::events::RunnerEvent;
 use crate::forms::iteration::IterationForm;
 use crate::forms::spent::{Amount, in_dollars};
@@ -97,6 +97,10 @@ impl Driver<'_> {
         let commits = self.look_at_changes(&before, &looked, &ran, &mut entry, &mut log);
         self.fill(&mut entry, &ran, &counted, &looked);
         self.fill_cost(&mut entry, cost);
+        if let Some(running) = &mut self.files.running {
+            // What the next run knows if this runner is killed while it judges.
+            *running = Iteration { stopped_seconds: running.stopped_seconds, ..entry.clone() };
+        }
         self.keep_unfinished(&mut entry, &ran);
         let open = match &looked.work {
             Work::List { open, .. } => Some(*open),
@@ -107,15 +111,39 @@ impl Driver<'_> {
             converge_ran: converges && has_worked(&ran.report),
             ..self.observe(&ran, &counted, looked, commits)
         };
-        let verdict = self.judge(seen, &mut entry, &mut log);
+        let verdict = self.verdict(seen, &ran, &mut entry, &mut log)?;
         entry.words =
             messages::verdict(&verdict, &self.files.state, open, self.console.signals.asked());
         self.record(&mut entry, &ran, &verdict, began_at)?;
         Ok(self.after(verdict, &ran))
     }
 
-    /// Records the beginning of the iteration and runs its agent. Returns the use before the run, and the run. The
-    /// error means that the agent never ran, because the disk is full.
+    /// The verdict on what was seen. At the reader's limit only the review is due.
+    fn verdict(
+        &mut self,
+        mut seen: Observation,
+        ran: &AgentRun,
+        entry: &mut Iteration,
+        log: &mut File,
+    ) -> Result<Verdict> {
+        let is_limited = matches!(ran.report.outcome, RunOutcome::UsageLimit { .. });
+        let mut verdict = self.judge(seen.clone(), entry, log);
+        while matches!(verdict, Verdict::Wait(_)) && !is_limited {
+            let end = self.wait_for_reader()?;
+            seen.demand = end.as_ref().map(|_| Demand::Stopped);
+            seen.elapsed_seconds = self.files.elapsed().as_secs();
+            if let Some(tasks) = &mut self.tree.tasks {
+                // A person may have added tasks meanwhile.
+                seen.work = tasks.look().work;
+            }
+            verdict = self.judge(seen.clone(), entry, log);
+            verdict = end.map_or(verdict, Verdict::End);
+        }
+        Ok(verdict)
+    }
+
+    /// Writes down the beginning of the iteration and runs its agent: the use before, and the run. An error means that
+    /// the agent never ran, because the disk is full.
     fn begin_and_run(
         &mut self,
         entry: &Iteration,
@@ -327,7 +355,6 @@ impl Driver<'_> {
         verdict: &Verdict,
         began_at: WallTime,
     ) -> Result<()> {
-        self.look_for_standstill();
         entry.stopped_seconds +=
             self.files.running.as_ref().map_or(0.0, |running| running.stopped_seconds);
         entry.verdict = VerdictName::of(verdict);

@@ -9,7 +9,7 @@ use super::between::tell_standstill;
 use super::cut_off::review_of_cut_off;
 use super::parts::Driver;
 use super::ticks::TickProofs;
-use crate::checks::ReviewCall;
+use crate::checks::{BESIDE_READER, ReviewCall};
 use crate::engine::promise::{blocked, promise};
 use crate::engine::{
     Check, CheckResult, Contract, Demand, Difference, Evaluation, Fingerprint, FinishedPart,
@@ -61,11 +61,18 @@ impl Driver<'_> {
                         let fingerprint = self.fingerprint_after_checks();
                         let (since, known) = (self.saved_now(), results.clone());
                         self.proofs.checked = Some(Checked { fingerprint, results: known, since });
-                        let now = Observation { fingerprint, ..pending.seen().clone() };
+                        let mut now = Observation { fingerprint, ..pending.seen().clone() };
+                        let is_judged = |made: &CheckResult| !made.passed || made.review.is_some();
+                        if pending.review().is_some() && !results.iter().any(is_judged) {
+                            // No time is left for a review: another iteration would have none either.
+                            now.elapsed_seconds = u64::MAX;
+                        }
                         let has_passed = results.iter().any(CheckResult::is_proof_by_review);
                         if let Some(review) = pending.review().filter(|_| has_passed) {
                             let part = pending.finished().map(|part| part.tasks.clone());
-                            let reader = review.reader().to_owned();
+                            let seat = self.agents.seat().harness.name();
+                            let reader = if self.worker_reads() { seat } else { review.reader() };
+                            let reader = reader.to_owned();
                             self.proofs.reviewed = Some((reader, part.unwrap_or_default()));
                         }
                         pending.with(&contract, &ledger, results, now)
@@ -87,9 +94,21 @@ impl Driver<'_> {
                 (true, false) => PromiseState::Refused,
             };
         }
+        // Until the iteration ends nothing is saved: the next run would count what the ledger has now once more.
+        self.look_for_standstill();
         self.files.state.ledger = judgement.ledger;
         self.files.state.count_review(cut_off);
         judgement.verdict
+    }
+
+    /// Nothing names another reader than the loop's program: the one at work reads.
+    pub(super) fn worker_reads(&self) -> bool {
+        let (options, seats) = (self.plan.options, &self.agents.seats);
+        let reader = options.checks.last().map_or("", Check::reader);
+        let is_named = options.settings.review_harness().is_some()
+            || options.settings.review_model().is_some()
+            || seats[0].harness.name() != reader;
+        !is_named && self.agents.seat().harness.can_only_read()
     }
 
     /// Adds the armed commands of tasks ticked by hand; a review stays the last check.
@@ -218,6 +237,10 @@ impl Driver<'_> {
         results.splice(..old.len(), again);
         if let Some(review) = review.filter(|_| results.iter().all(|result| result.passed)) {
             let left = self.time_left().unwrap_or(Duration::MAX);
+            if left.as_secs() <= BESIDE_READER {
+                self.console.screen.warn("what is left of --max-runtime is too short for a review");
+                return Ok(results);
+            }
             let about = (self.plan.change.id.as_str(), pending.finished());
             let mut call = ReviewCall::of(review, about, &results, left);
             let (rails, ledger) = (&self.plan.contract.guardrails, &self.files.state.ledger);
@@ -228,6 +251,13 @@ impl Driver<'_> {
             {
                 let left = most.map(|most| most.saturating_sub(used));
                 call.arguments.extend(left.map(|left| format!("--left-{what}={left}")));
+            }
+            if self.worker_reads() {
+                let seat = self.agents.seat();
+                let words = call.arguments.iter_mut().skip_while(|word| *word != "--harness");
+                words.skip(1).take(1).for_each(|word| seat.harness.name().clone_into(word));
+                let model = seat.model.iter().filter(|_| self.agents.current > 0);
+                call.arguments.extend(model.map(|model| format!("--model={model}")));
             }
             let prices = self.plan.options.prices.0.iter();
             call.arguments.extend(prices.map(|price| format!("--prices={price}")));

@@ -21,11 +21,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use crate::engine::{self, Converging, Demand, TerminalReason, ended_by};
+use crate::engine::{self, Converging, Demand, RunSign, TerminalReason, ended_by};
 use crate::exec::family;
 use crate::forms::events::RunnerEvent;
 use crate::forms::loops::LoopCheck;
 use crate::print;
+use crate::runner::console::EndRequest;
 use crate::runner::options::{Options, time_in_words};
 use crate::runner::screen::lasted;
 use crate::runner::signals::Signals;
@@ -40,7 +41,7 @@ use crate::store::loops::VerifyCommands;
 use crate::system::processes;
 use crate::text;
 use crate::world::{self, Stopwatch, WallTime};
-use agents::{LONGEST_LIMIT, until};
+use agents::{LONGEST_LIMIT, limit_pause, until};
 use between::Next;
 use parts::{Driver, LOOK};
 use plan::Plan;
@@ -159,7 +160,12 @@ impl Driver<'_> {
             }
             Err(error) => match self.project_is_gone() {
                 Some(reason) => self.finish(&reason, None),
-                None => Err(error),
+                // Another runner has come, or a link leads elsewhere: nothing is written there.
+                None if self.files.put_back().is_err() => Err(error),
+                None => {
+                    self.totals.trouble = Some(format!("{error:#}").replace('\n', "; "));
+                    self.finish(&ended_by(&Demand::Stopped), None).and(Err(error))
+                }
             },
             end => end,
         }
@@ -168,12 +174,8 @@ impl Driver<'_> {
     fn one_after_the_other(&mut self) -> Result<u8> {
         loop {
             self.files.has_room()?;
-            let words = format!(
-                "ralph: paused; `spool resume --change {}` resumes it, `spool stop` ends it",
-                self.plan.change.id
-            );
-            if let Some(request) = self.wait_while_paused(PAUSED, &words)? {
-                return self.stop(request);
+            if self.pause()?.is_some() {
+                return self.stop();
             }
             // A wait, a pause or an earlier run may have used up a limit: then no agent is started.
             let (ledger, elapsed) = (&self.files.state.ledger, self.files.elapsed().as_secs());
@@ -195,24 +197,15 @@ impl Driver<'_> {
                 Next::Iteration(pause) if pause.is_zero() || self.agents.another_goes_on() => None,
                 Next::Iteration(pause) => self.rest(pause, "a pause after a failed run")?,
                 Next::Limit(resets_at) => {
-                    // A run that met a usage limit has used tokens, too.
-                    let (contract, ledger) = (&self.plan.contract, &self.files.state.ledger);
-                    if let Some(reason) = engine::budget_is_up(contract, ledger) {
-                        return self.finish(&reason, None);
+                    let limit = self.agents.at_limit(resets_at);
+                    if let Some(reason) = self.wait_for_limit(limit)? {
+                        return self.finish(&reason, self.console.signals.asked());
                     }
-                    match self.agents.at_limit(resets_at) {
-                        None => None,
-                        Some((resets_at, pause)) => {
-                            if let Some(reason) = self.waits_too_long(resets_at, pause) {
-                                return self.finish(&reason, None);
-                            }
-                            self.rest_at_limit(resets_at, pause)?
-                        }
-                    }
+                    None
                 }
             };
-            if let Some(request) = request {
-                return self.stop(request);
+            if request.is_some() {
+                return self.stop();
             }
         }
     }
@@ -233,6 +226,45 @@ impl Driver<'_> {
             return (!document.exists()).then(|| engine::change_is_gone(&shown()));
         }
         (!is_in_place(&change.folder)).then(|| engine::change_is_a_link(&shown()))
+    }
+
+    fn pause(&mut self) -> Result<Option<EndRequest>> {
+        let words = format!(
+            "ralph: paused; `spool resume --change {}` resumes it, `spool stop` ends it",
+            self.plan.change.id
+        );
+        self.wait_while_paused(PAUSED, &words)
+    }
+
+    /// Waits until this usage limit is lifted, and while a person wants a pause. The result ends the loop.
+    fn wait_for_limit(
+        &mut self,
+        limit: Option<(Option<u64>, Duration)>,
+    ) -> Result<Option<TerminalReason>> {
+        // A run that met a usage limit has used tokens, too.
+        let is_up = engine::budget_is_up(&self.plan.contract, &self.files.state.ledger);
+        let Some((resets_at, pause)) = limit.filter(|_| is_up.is_none()) else { return Ok(is_up) };
+        if let Some(reason) = self.waits_too_long(resets_at, pause) {
+            return Ok(Some(reason));
+        }
+        let request = self.rest_at_limit(resets_at, pause)?;
+        let request = if request.is_none() { self.pause()? } else { request };
+        Ok(request.map(|_| ended_by(&Demand::Stopped)))
+    }
+
+    /// Waits until the usage limit of the reader is lifted. The result ends the loop.
+    fn wait_for_reader(&mut self) -> Result<Option<TerminalReason>> {
+        self.agents.ended(RunSign::Limited);
+        let resets_at = self.reader_resets_at();
+        let limit = if self.worker_reads() {
+            self.agents.at_limit(resets_at)
+        } else {
+            let times = self.agents.lineup.rest(self.agents.current).limits;
+            Some((resets_at, limit_pause(resets_at.map(until), times)))
+        };
+        let end = self.wait_for_limit(limit)?;
+        self.choose_agent();
+        Ok(end)
     }
 
     /// The end by a usage limit that is lifted too late.

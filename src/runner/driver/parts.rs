@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::agents::{AgentSeat, Agents};
-use super::cut_off::{count_cut_off, review_of_cut_off};
+use super::cut_off::{count_cut_off, name_cut_off_files, review_of_cut_off};
 use super::plan::Plan;
 use super::ticks::TickProofs;
 use super::work_tree::WorkTree;
@@ -52,6 +52,8 @@ pub struct RunTotals {
     pub ticked: usize,
     /// The end's words in the journal entry of the last iteration; empty before the end.
     pub journaled_end: String,
+    /// The error that ends the loop, on one line.
+    pub trouble: Option<String>,
 }
 
 /// Feedback on the last iteration, for the next prompt.
@@ -86,6 +88,7 @@ impl<'a> Driver<'a> {
             if !head.is_empty() {
                 left.commits = git.iter().flat_map(|git| git.commits_on_top_of(head)).collect();
             }
+            name_cut_off_files(left, git.as_ref(), &change.worktree);
             count_cut_off(left, &folder, &options.prices);
             review
         };

@@ -92,7 +92,7 @@ impl<'a> Documents<'a> {
         let proposal = match found {
             Ok(proposal) if !proposal.trim().is_empty() => proposal,
             // A feature may have nothing but its list.
-            Err(Problem::Missing)
+            Ok(_) | Err(Problem::Missing)
                 if self.change.kind == ChangeKind::SpecKit && !self.others.is_empty() =>
             {
                 String::new()

@@ -377,6 +377,14 @@ fn feature_lives_from_list() {
     assert!(bench.prompt("Build it.").contains("- [ ] T001 Write it"));
 }
 
+#[test]
+fn n2_empty_specification_counts_as_missing() {
+    let mut bench =
+        PromptBench::new().with("tasks.md", "- [ ] T001 Write it\n").with("spec.md", "\n");
+    bench.change.kind = ChangeKind::SpecKit;
+    assert!(bench.prompt("Build it.").contains("- [ ] T001 Write it"));
+}
+
 #[cfg(unix)]
 #[test]
 fn outside_document_is_never_quoted() {

@@ -52,7 +52,7 @@ use self::loop_state::in_seconds;
 pub use self::loop_state::{
     AgentShare, Iteration, LoopState, LoopStatus, PAUSED, shares_in, with_shares,
 };
-pub use self::recover::Recovered;
+pub use self::recover::{KILLED, Recovered};
 pub use self::time::{compact, iso, readable, time_of};
 
 pub const VERSION: u32 = 1;
@@ -211,7 +211,7 @@ impl StateFiles {
 
     /// Makes removed folders again, mostly after an agent's `git clean`: their content is gone, but the loop goes on.
     /// If another runner has come meanwhile, the loop is that runner's.
-    fn put_back(&mut self) -> Result<()> {
+    pub fn put_back(&mut self) -> Result<()> {
         if !is_locked(&self.folder, &self.change_lock) || !is_real(&self.folder) {
             let folder = make_state_folder(&self.root, &self.state.change_id)?;
             self.is_where_it_was(&folder, &self.folder)?;

@@ -12,7 +12,7 @@ use crate::store::names::{EndName, JournalEvent, VerdictName};
 use crate::world::{self, WallTime};
 
 /// Why an iteration has no end of its own.
-const KILLED: &str = "its runner was killed, or the machine went down";
+pub const KILLED: &str = "its runner was killed, or the machine went down";
 
 /// The remains of a killed runner.
 #[derive(Clone, Debug, Default, PartialEq)]

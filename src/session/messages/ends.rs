@@ -5,8 +5,9 @@ use std::fmt::Write;
 use super::feature::{file_name, limited, open_tasks};
 use super::shortfall::{converged, ids};
 use super::{AFTER_COMPLETED, NextStep, person};
-use crate::engine::TerminalReason;
+use crate::checks::noted_by_reviews;
 use crate::engine::scope::in_runs;
+use crate::engine::{CheckResult, TerminalReason};
 use crate::evidence::task_list::TASKS;
 use crate::feature::PROGRESS;
 use crate::feature::lists::others_in_words;
@@ -86,15 +87,23 @@ pub fn uncounted(snapshot: &FeatureSnapshot) -> Option<String> {
     (!all.is_empty()).then(|| text::line(&all.join("; ")).into_owned())
 }
 
-/// For the person, when the list is done, but tasks are gone or other boxes are open.
-pub fn doubtful_message(snapshot: &FeatureSnapshot, record: &Record) -> Option<String> {
+/// For the person, when the list is done, but tasks are gone, other boxes are open, or the review has notes.
+pub fn doubtful_message(
+    snapshot: &FeatureSnapshot,
+    record: &Record,
+    checks: &[CheckResult],
+) -> Option<String> {
     let (gone, open) = (gone_tasks(record), uncounted(snapshot));
-    let next = if gone.is_some() { COMPARE } else { LOOK };
+    let next = match (&gone, &open) {
+        (Some(_), _) => COMPARE,
+        (None, Some(_)) => LOOK,
+        (None, None) => READ,
+    };
     let done = match gone {
         Some(_) => "every task that is left is done".to_owned(),
         None => snapshot.place().words(),
     };
-    let but: Vec<String> = gone.into_iter().chain(open).collect();
+    let but: Vec<String> = gone.into_iter().chain(open).chain(noted_by_reviews(checks)).collect();
     let words = format!("{done}, but {}", but.join("; "));
     let parts = [&words, converged(record.ledger.converging)];
     (!but.is_empty()).then(|| limited(person::ended(record, "done", parts, next)))
@@ -136,6 +145,9 @@ const COMPARE: &str = "compare the list with an earlier one (`git diff`): nobody
 /// For a person, when boxes are open that do not count.
 const LOOK: &str =
     "look at these lines: a task that counts is a line such as `- [ ] T001 Create the project`.";
+
+/// For a person, when the review has notes.
+const READ: &str = "read the whole review: `spool review --last`.";
 
 /// How to continue after all boxes are ticked: no command arms a loop for a list without open tasks.
 const REST: &str = "have the rest done in the session: every box is ticked";

@@ -50,6 +50,40 @@ fn v2_reader_usage_limit_is_awaited() {
 }
 
 #[test]
+fn v2_worker_rests_at_readers_limit() {
+    let read =
+        format!("if [ $(wc -l < \"$DESK/reviews\") -lt 3 ]; then limit 1000; fi\n{}", Built::met());
+    let built = built(&read);
+    let mut running = start(&built, "--max-limit-wait 0 --max-iterations 1");
+    for wait in ["5", "10"] {
+        running.wait_for(&format!("waiting for the usage limit, {wait}"));
+        built.let_pass(MORE_THAN_AN_HOUR);
+    }
+    let ran = running.finish().with_code(0);
+    assert_eq!((built.reviews(), built.read("src/more.rs").as_str()), (3, "more\n"), "{ran}");
+    let history = built.read(".spool/.state/ralph/001-login/history.jsonl");
+    assert_eq!(history.lines().count(), 1, "{history}");
+    ran.says("1 iteration, ").says(" 420 tokens, ");
+}
+
+#[test]
+fn v2_fallback_reads_at_the_limit() {
+    let read = format!(
+        "case \"$*\" in *haiku*) {}\n;; *) limit $(($(date +%s) + 600)) ;; esac",
+        Built::met()
+    );
+    let fallback = "--fallback-model haiku --max-limit-wait 5s";
+    let first = built(&read);
+    let ran = start(&first, fallback).finish().with_code(0);
+    assert_eq!((first.reviews(), first.read("src/more.rs").as_str()), (2, "more\n"), "{ran}");
+    // The reader that a person names is waited for.
+    let named = built(&read);
+    let ran = start(&named, &format!("{fallback} --review-harness claude")).finish().with_code(13);
+    assert_eq!(named.read("src/more.rs"), "more\n", "{ran}");
+    assert!(!ran.output.contains("haiku continues"), "{ran}");
+}
+
+#[test]
 fn v2_late_limit_says_so() {
     let built = built("limit $(($(date +%s) + 7200))");
     for flags in ["", "--max-limit-wait 30m"] {
@@ -97,6 +131,15 @@ fn v7_hand_reviews_are_awaited() {
     // What was read by hand had other work in it.
     by_hand.finish();
     running.finish().with_code(0).says("passed: passed (3 of 3 met), by claude");
+}
+
+#[test]
+fn v8_short_time_starts_no_reader() {
+    let built = built(&Built::met());
+    let ran = built.loop_with("--review --max-runtime 90s").with_code(7);
+    assert_eq!(built.reviews(), 0, "{ran}");
+    ran.warns("what is left of --max-runtime is too short for a review");
+    ran.says("ralph: ended (timed_out): ");
 }
 
 #[test]

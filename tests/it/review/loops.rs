@@ -255,6 +255,17 @@ fn killed_review_is_counted_as_partial() {
 }
 
 #[test]
+fn n5_deaths_in_reviews_keep_books() {
+    let built = Built::new();
+    killed_in_a_review(&built);
+    let ran = built.loop_with("--review").with_code(0);
+    let killed = &built.iterations()[0];
+    assert_eq!(killed["tasks_ticked"], json!(["T001"]), "{ran}");
+    assert_eq!(killed["files"], json!([LIST, "src/more.rs"]), "{ran}");
+    ran.says(", 2 files, ").says("Changed: 2 files");
+}
+
+#[test]
 fn finished_review_is_counted_whole() {
     let built = Built::new();
     killed_in_a_review(&built);

@@ -242,6 +242,23 @@ fn v3_unnamed_holes_are_no_pass() {
 }
 
 #[test]
+fn v4_session_end_tells_caveats() {
+    let built = Built::open();
+    built.worker_and_reader("exit 1", &Built::met());
+    built.spool("start 001-login --review").run().with_code(0);
+    assert!(built.stop("On it.").contains("T001"), "the session takes the loop");
+    built.write(".git/info/exclude", "evil.rs\n");
+    built.write("src/evil.rs", "fn back_door() {}\n");
+    built.write("src/more.rs", "fn more() {}\n");
+    built.write("specs/001-login/tasks.md", "- [x] T001 Write src/more.rs\n");
+    let said = built.stop("ALL_TASKS_COMPLETE");
+    assert_eq!(built.reviews(), 1, "{said}");
+    for words in ["the reader did not get all of src/evil.rs", "spool review --last"] {
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
 fn v4_whole_view_has_no_caveat() {
     let built = Built::new();
     loop_of(&built, "echo 'target/' > .gitignore; mkdir target; touch target/x", "--strict")

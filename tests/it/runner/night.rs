@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use ralph_speckit::world::pause;
 
+use rustix::process::Signal;
+use serde_json::json;
+
 use crate::review::support::Built;
 use crate::runner::support::{Bench, PROMISE, in_change, says};
 
@@ -24,6 +27,23 @@ fn n2_briefly_empty_document_stays() {
     bench.let_pass(Duration::ZERO);
     running.finish().with_code(0);
     assert!(bench.prompt(2).contains("WHAT IS WANTED NOW"));
+}
+
+#[test]
+fn n2_unreadable_documents_end_in_words() {
+    let (proposal, state) = (in_change("proposal.md"), ".claude/loop-state.json");
+    for (way, why) in [
+        (format!(": > {proposal}"), "is empty; write into it what is wanted"),
+        (format!("rm {proposal}; mkdir {proposal}"), "proposal.md` cannot be read: "),
+        (format!("rm {state}; mkdir {state}"), state),
+    ] {
+        let bench = Bench::new();
+        bench.agent(&format!("echo 1 > made.txt\n{way}"));
+        let ran = bench.ralph("").run().with_code(1);
+        ran.says("ralph: ended (stopped): ").says(why).says("1 iteration, ");
+        let kept = bench.spool("log --summary").run().with_code(0);
+        kept.says("ralph: ended (stopped): ").says(why);
+    }
 }
 
 #[test]
@@ -49,6 +69,35 @@ fn n4_status_log_and_summary_agree() {
     ran.says(counted);
     built.spool("ralph --status --change 001-login").run().with_code(0).says(counted);
     built.spool("log").run().with_code(0).says(counted);
+}
+
+#[test]
+fn n5_killed_iterations_keep_their_files() {
+    for way in ["work tree", "commit", "no git"] {
+        let built = Built::open();
+        if way == "no git" {
+            std::fs::remove_dir_all(built.root.join(".git")).unwrap();
+        }
+        let commit = if way == "commit" { "git add -A; git commit -qm work" } else { ":" };
+        let work = "echo more > src/more.rs; echo util > src/util.rs";
+        built.worker_and_reader(
+            &format!("{work}; {commit}; read -r _ < \"$DESK/gate\"; exec sleep 60"),
+            "",
+        );
+        let gate = built.gate();
+        let call = built.spool("ralph --change 001-login --no-stay-awake").arg("Build it");
+        let running = call.start();
+        gate.open();
+        running.signal(Signal::KILL);
+        running.finish();
+        built
+            .worker_and_reader("sed -i 's/\\[ \\]/[x]/' specs/001-login/tasks.md; result done", "");
+        let ran = built.loop_with("").with_code(0);
+        let killed = &built.iterations()[0];
+        let files = json!([["src/more.rs", "src/util.rs"], 2]);
+        assert_eq!(json!([killed["files"], killed["files_changed"]]), files, "{way}: {ran}");
+        ran.says(", 3 files, ").says("Changed: 3 files");
+    }
 }
 
 #[test]
