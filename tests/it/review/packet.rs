@@ -130,9 +130,7 @@ fn v3_what_no_patch_shows() {
             true,
         ),
         (
-            format!(
-                "echo '// $Id: fn back_door() $' >> src/login.rs; echo 'src/login.rs ident' > .gitattributes"
-            ),
+            "echo '// $Id: fn back_door() $' >> src/login.rs; echo 'src/login.rs ident' > .gitattributes".to_owned(),
             hidden,
             true,
         ),
@@ -160,9 +158,7 @@ fn v3_what_no_patch_shows() {
             false,
         ),
         (
-            format!(
-                "mkdir hid; mv src/audit.rs hid/back.rs; git checkout -q src/audit.rs; echo 'hid/' > .gitignore"
-            ),
+            "mkdir hid; mv src/audit.rs hid/back.rs; git checkout -q src/audit.rs; echo 'hid/' > .gitignore".to_owned(),
             "did not get all of hid/",
             false,
         ),
