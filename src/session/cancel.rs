@@ -47,22 +47,18 @@ fn summary(project: &Project, feature: &Feature) -> Option<String> {
         (None, None) => snapshot.state.global_iteration(),
         (_, record) => record.map_or(0, |record| record.ledger.iterations),
     };
-    let phase = match snapshot.state.phase() {
-        "" => "unknown",
-        phase => phase,
-    };
+    let phase = Some(snapshot.state.phase()).filter(|phase| !phase.is_empty());
     let mut text = format!(
         "Feature: {}\nPhase: {}\nTask: {}/{} ({done} done)\nIterations: {} of {}",
         feature.name,
-        printable(phase),
+        printable(phase.unwrap_or("unknown")),
         place.task,
         place.total,
         iterations,
         snapshot.limits.max_iterations,
     );
     if let Some(unreadable) = &snapshot.unreadable {
-        text.push_str("\nState file: corrupt, ");
-        text.push_str(&printable(&unreadable.why));
+        let _ = write!(text, "\nState file: corrupt, {}", printable(&unreadable.why));
     }
     Some(text)
 }

@@ -99,10 +99,8 @@ pub fn doubtful_message(
         (None, Some(_)) => LOOK,
         (None, None) => READ,
     };
-    let done = match gone {
-        Some(_) => "every task that is left is done".to_owned(),
-        None => snapshot.place().words(),
-    };
+    let place = snapshot.place().words();
+    let done = if gone.is_some() { "every task that is left is done" } else { &place };
     let but: Vec<String> = gone.into_iter().chain(open).chain(noted_by_reviews(checks)).collect();
     let words = format!("{done}, but {}", but.join("; "));
     let parts = [&words, converged(record.ledger.converging)];
