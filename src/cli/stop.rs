@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::context::{own_session, whole};
+use super::person::in_agents_session;
 use super::running::{Running, ask};
 use super::selection::{SelectedLoop, Steering, WhichLoop};
 use super::steered::{Answer, Steered};
@@ -52,9 +53,9 @@ pub fn run(args: &StopArgs) -> Result<ExitCode> {
     }
 }
 
-/// A loop that ends in a terminal is told in its session at the next stop there.
+/// A loop that ends outside of its session's stop is told at the next one, also where its own agent ends it.
 fn telling() -> EndNotice {
-    if own_session().is_some() { EndNotice::Done } else { EndNotice::AtNextStop }
+    if in_agents_session() { EndNotice::OfAgent } else { EndNotice::AtNextStop }
 }
 
 fn of_task(args: &StopArgs, project: &Project, session: &str) -> Result<ExitCode> {
@@ -68,7 +69,7 @@ fn of_task(args: &StopArgs, project: &Project, session: &str) -> Result<ExitCode
 
 fn of_feature(args: &StopArgs, project: &Project, feature: &Feature) -> Result<ExitCode> {
     let CancelledFeature { summary, headline, cleanup } =
-        cancel_feature(project, feature, telling())?;
+        cancel_feature(project, feature, own_session().as_deref(), telling())?;
     let words = format!("{summary}\n\n{headline} {cleanup}");
     args.answer.say(&words, &Steered::Feature(project, &feature.name))
 }

@@ -81,10 +81,12 @@ pub fn cancel_task(
 
 /// Ends a feature's loop and removes its state file in one step.
 ///
-/// The pin stays, so that no stop under way brings the loop back.
+/// The pin stays, so that no stop under way brings the loop back. `session` is where the end of a loop is told that no
+/// session has yet.
 pub fn cancel_feature(
     project: &Project,
     feature: &Feature,
+    session: Option<&str>,
     telling: EndNotice,
 ) -> Result<CancelledFeature, Refusal> {
     let loops = Loops::of(&project.root);
@@ -99,7 +101,7 @@ pub fn cancel_feature(
     }
     // A program that writes the task log finishes first; one that hangs delays no cancel.
     let _books = loops.feature_lock(&feature.name, &feature.folder, PATIENCE).ok();
-    let ended = end_feature(project, feature, None, &Demand::Cancelled, telling)
+    let ended = end_feature(project, feature, session, &Demand::Cancelled, telling)
         .map_err(|error| Refusal::NotEnded(error.to_string()))?;
     let mut cleanup = match fs::remove_file(feature.folder.join(STATE)).map_err(Problem::from) {
         Ok(()) => format!("Removed {STATE}; kept {PROGRESS} and the journal (`spool log`)."),
