@@ -11,6 +11,7 @@ use super::steered::{Answer, Steered};
 use crate::feature::project::Project;
 use crate::hosts::claude::transcript::{ClaudeTranscript, of_session};
 use crate::session::adopt::{Adopter, adopt, list, orphans};
+use crate::session::arm::refuse_agent;
 use crate::session::life;
 use crate::session::select::live;
 use crate::store::loops::{Loops, Record};
@@ -90,6 +91,7 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
             crate::feature::project::printable(named)
         );
     };
+    refuse_agent(&Loops::of(&project.root), Some(&own), "")?;
     let config = Environment::of_this_process().ok().map(|around| around.claude_folder());
     let transcript = config.and_then(|config| of_session(&config, &own));
     let adopter = Adopter {

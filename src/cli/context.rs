@@ -80,10 +80,8 @@ pub fn with_loops(start: &Path, own: Option<&str>) -> Option<Project> {
 /// The session has a loop here; without a session, any loop lives here.
 pub fn has_loop(root: &Path, own: Option<&str>) -> bool {
     let loops = Loops::of(root);
-    match own {
-        Some(own) => loops.knows(own),
-        None => !loops.live_pins().is_empty() || !live_ralph(&loops).is_empty(),
-    }
+    let any_lives = || !loops.live_pins().is_empty() || !live_ralph(&loops).is_empty();
+    own.map_or_else(any_lives, |own| loops.knows(own))
 }
 
 pub fn has_runner(root: &Path) -> bool {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::context::asked_from;
 use super::running::ask;
@@ -15,9 +15,6 @@ use crate::session::{pause, select};
 use crate::store::closing::not_noted;
 use crate::store::loops::{Loops, Pause, Record};
 use crate::world;
-
-/// Tells an agent that wants to pause its own run what to do instead.
-const IN_ITS_RUN: &str = "continue; when a person must decide, end your turn with <blocked>what the person must do</blocked>";
 
 #[derive(clap::Args)]
 pub struct SteerArgs {
@@ -32,12 +29,6 @@ pub fn run(steering: Steering, args: &SteerArgs) -> Result<ExitCode> {
     let (project, session) = match args.which.selected(steering)? {
         SelectedLoop::Runner(runner) => {
             let change = printable(&runner.change);
-            let own = world::variable(world::RUNNER).and_then(|id| id.parse().ok());
-            if is_pause && own == Some(runner.pid) {
-                bail!(
-                    "an agent of the loop of `{change}` cannot pause it: nobody would resume it\n{IN_ITS_RUN}"
-                );
-            }
             ask(&runner, if is_pause { RunnerRequest::Pause } else { RunnerRequest::Resume })?;
             let words = if is_pause {
                 format!(

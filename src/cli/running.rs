@@ -10,6 +10,10 @@ use crate::runner::requests::{Requests, RunnerRequest};
 use crate::runner::state::{changes_with_state, find_state_folder, holder, is_change_id};
 use crate::system::processes;
 use crate::text;
+use crate::world;
+
+/// Tells an agent that wants to steer its own run what to do instead.
+const IN_ITS_RUN: &str = "an agent of this loop cannot pause it, resume it or end it: only a person does\ncontinue; when a person must decide, end your turn with <blocked>what the person must do</blocked>";
 
 pub struct Running {
     pub change: String,
@@ -21,7 +25,12 @@ pub struct Running {
     pub pid: u32,
 }
 
+/// Refuses the agent of the run itself: a person steers it.
 pub fn ask(running: &Running, request: RunnerRequest) -> Result<()> {
+    let own = world::variable(world::RUNNER).and_then(|id| id.parse().ok());
+    if own == Some(running.pid) {
+        bail!(IN_ITS_RUN);
+    }
     Requests::of(&running.folder)
         .ask(request)
         .with_context(|| format!("`{}` cannot be written to", running.folder.display()))?;

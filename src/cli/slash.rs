@@ -146,7 +146,7 @@ fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     let named = Some(named).filter(|name| !name.is_empty());
     let feature = feature_to_cancel(&project, named, Some(&event.session))?;
     let CancelledFeature { summary, headline, cleanup } =
-        cancel_feature(&project, &feature, EndNotice::Done)?;
+        cancel_feature(&project, &feature, None, EndNotice::Done)?;
     let text = format!("{headline}\n\n{summary}\n\n{cleanup}");
     Ok(HookAnswer::stop_command(&text).log(&format!("Feature {}: {headline}", feature.name)))
 }

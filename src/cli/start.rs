@@ -48,9 +48,7 @@ pub fn run(args: &StartArgs) -> Result<ExitCode> {
     let armer = Armer { session: session.as_deref(), by, transcript: None };
     let project = args.place.project()?;
     let started = arm(&project, &request, armer)?;
-    let mut words = format!("{}\n{}", started.for_agent, started.shown);
-    if session.is_none() {
-        words.push_str(FIRST);
-    }
+    let first = if session.is_none() { FIRST } else { "" };
+    let words = format!("{}\n{}{first}", started.for_agent, started.shown);
     args.answer.say(&words, &Steered::Feature(&project, &started.about))
 }

@@ -7,12 +7,13 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::context::{own_session, whole};
+use super::person::in_agents_session;
 use super::running::{Running, ask};
 use super::selection::{SelectedLoop, Steering, WhichLoop};
 use super::steered::{Answer, Steered};
 use crate::feature::project::{Feature, Project, printable};
 use crate::runner::requests::RunnerRequest;
-use crate::runner::state::{LoopStatus, holder, read_state};
+use crate::runner::state::{Holder, LoopStatus, holder, read_state};
 use crate::session::cancel::{CancelledFeature, cancel_feature, cancel_task};
 use crate::session::select::feature_of;
 use crate::store::closing::EndNotice;
@@ -52,9 +53,9 @@ pub fn run(args: &StopArgs) -> Result<ExitCode> {
     }
 }
 
-/// A loop that ends in a terminal is told in its session at the next stop there.
+/// A loop that ends outside of its session's stop is told at the next one, also where its own agent ends it.
 fn telling() -> EndNotice {
-    if own_session().is_some() { EndNotice::Done } else { EndNotice::AtNextStop }
+    if in_agents_session() { EndNotice::OfAgent } else { EndNotice::AtNextStop }
 }
 
 fn of_task(args: &StopArgs, project: &Project, session: &str) -> Result<ExitCode> {
@@ -68,7 +69,7 @@ fn of_task(args: &StopArgs, project: &Project, session: &str) -> Result<ExitCode
 
 fn of_feature(args: &StopArgs, project: &Project, feature: &Feature) -> Result<ExitCode> {
     let CancelledFeature { summary, headline, cleanup } =
-        cancel_feature(project, feature, telling())?;
+        cancel_feature(project, feature, own_session().as_deref(), telling())?;
     let words = format!("{summary}\n\n{headline} {cleanup}");
     args.answer.say(&words, &Steered::Feature(project, &feature.name))
 }
@@ -83,11 +84,9 @@ fn runner(args: &StopArgs, running: &Running) -> Result<ExitCode> {
     }
     let deadline = Deadline::after(Duration::from_secs(args.wait));
     // A younger process is another runner.
-    let has_left = || match holder(&running.folder) {
-        Ok(holder) => holder.is_none_or(|holder| holder.pid != running.pid),
-        // A failed look proves nothing.
-        Err(_) => false,
-    };
+    let is_other = |holder: Option<Holder>| holder.is_none_or(|other| other.pid != running.pid);
+    // A failed look proves nothing.
+    let has_left = || holder(&running.folder).is_ok_and(is_other);
     while !has_left() {
         if deadline.is_over() {
             bail!(
@@ -106,18 +105,15 @@ fn runner(args: &StopArgs, running: &Running) -> Result<ExitCode> {
 fn seen(folder: &Path, change: &str) -> String {
     let state = read_state(folder).ok().flatten().map(|(state, _)| state).unwrap_or_default();
     let iterations = counted(state.current_iteration.into(), "iteration");
-    let words = if state.words.is_empty() { "it was stopped" } else { &state.words };
-    let words = printable(words);
+    let words = printable(if state.words.is_empty() { "it was stopped" } else { &state.words });
     match state.status {
         LoopStatus::Stopped => {
             format!("The loop of `{change}` has ended after {iterations}: {words}.")
         }
-        status if status.is_over() => {
-            let status = status.word();
-            format!(
-                "The loop of `{change}` had an end of its own ({status}) after {iterations}: {words}."
-            )
-        }
+        status if status.is_over() => format!(
+            "The loop of `{change}` had an end of its own ({}) after {iterations}: {words}.",
+            status.word()
+        ),
         _ => format!(
             "The runner of `{change}` is gone without a last word; the next `spool ralph` records what it was doing."
         ),

@@ -167,6 +167,7 @@ impl ListReader {
             }
             Kind::Quote | Kind::Code => {
                 self.leave_after_blank(line);
+                self.check(line, if line.kind == Kind::Quote { line.words() } else { &[] });
                 self.note(number, line);
             }
             Kind::Item => self.item(number, line),
@@ -325,14 +326,19 @@ impl ListReader {
     /// A `Verify` line belongs to the innermost task around it.
     fn check(&mut self, line: &Line<'_>, words: &[u8]) {
         let Some(task) = self.open.last() else { return };
-        let first = words.iter().position(|byte| !b"-*_ ".contains(byte)).unwrap_or(words.len());
-        let rest = &words[first..];
-        let Some(rest) = rest.strip_prefix(b"Verify").or_else(|| rest.strip_prefix(b"verify"))
-        else {
+        let at = words.iter().position(u8::is_ascii_alphanumeric).unwrap_or(words.len());
+        let (signs, rest) = words.split_at(at);
+        // In a quote or behind a picture as well.
+        let is_begin = signs.last().is_none_or(|sign| b"-*_> ".contains(sign));
+        let is_key = |start: &[u8]| is_begin && start.eq_ignore_ascii_case(b"verify");
+        if !rest.get(..6).is_some_and(is_key) {
             return;
-        };
-        let colon = rest.iter().find(|byte| !b"*_ ".contains(byte));
-        if colon == Some(&b':') {
+        }
+        let key = rest.split(|byte| *byte == b':').next().unwrap_or_default();
+        let plain = text_of(key).replace(['*', '_', ' '], "").to_lowercase();
+        if key.len() < rest.len()
+            && ["verify", "verifycommand", "verifycommands"].contains(&&*plain)
+        {
             self.tasks[*task].check.get_or_insert(line.start..line.start + line.text.len());
         }
     }

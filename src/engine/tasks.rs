@@ -353,6 +353,15 @@ pub(super) mod tests {
         assert_eq!(command("  ```\n  Verify: `fenced`\n  ```\n"), None);
         assert_eq!(command("  - [ ] T002 nested\n    - Verify: `of the nested one`\n"), None);
         assert_eq!(command("  - Verification: `x`\n"), None);
+        for line in [
+            "VERIFY: `a`",
+            "> Verify: `a`",
+            "- ✅ **Verify:** `a`",
+            "Verify command: `a`",
+            "- **Verify Commands**: `a`",
+        ] {
+            assert_eq!(command(&format!("  {line}\n")).as_deref(), Some("a"), "{line}");
+        }
     }
 
     #[test]

@@ -99,9 +99,10 @@ impl Contents {
     }
 }
 
-/// Git's files and our own.
+/// Git's files except hooks, and our own.
 fn is_never_work(path: &Path) -> bool {
-    is_own(path) || path.components().any(|part| part.as_os_str() == ".git")
+    let is_gits = path.components().any(|part| part.as_os_str() == ".git");
+    is_own(path) || (is_gits && !path.starts_with(".git/hooks"))
 }
 
 impl ContentsLook<'_> {
@@ -222,8 +223,8 @@ impl ContentsLook<'_> {
         unmet.chain(inner).collect()
     }
 
-    /// Files of the folders in which the look has met nothing, because git ignores them. A folder with more than `most`
-    /// files gives none.
+    /// Files of the folders in which the look has met nothing, because git ignores them: at most `most` of each folder,
+    /// and none where the time is over.
     fn below(&self, folders: &[String], most: usize, found: &Entries) -> Vec<String> {
         let mut files = Vec::new();
         // The target of a link may be another task's work.
@@ -248,7 +249,7 @@ impl ContentsLook<'_> {
                 }
                 Go::On
             });
-            if whole != Whole::Seen {
+            if whole == Whole::Unfinished {
                 files.truncate(before);
             }
         }

@@ -43,10 +43,7 @@ impl Settings {
     /// As [`Self::read`], but refuses a file that was meant as the settings.
     pub fn meant(root: &Path) -> Result<Self, Refusal> {
         let settings = Self::read(root).map_err(|error| Refusal::Worded(error.to_string()))?;
-        match misnamed(root) {
-            Some(name) => Err(Refusal::Worded(not_read(&name))),
-            None => Ok(settings),
-        }
+        misnamed(root).map_or(Ok(settings), |name| Err(Refusal::Worded(not_read(&name))))
     }
 
     /// As [`Self::meant`], for a loop that is to be armed: refuses settings that switch the loop off.
@@ -76,10 +73,8 @@ impl Settings {
             if prose { Err(keys::no_settings(1)) } else { keys::settings_of(value) }
         });
         let digest = hash_of(bytes);
-        match parsed {
-            Ok(settings) => Ok(Self { digest, ..settings }),
-            Err(error) => Err(SettingsError { digest, ..error }),
-        }
+        let parsed = parsed.map(|settings| Self { digest, ..settings });
+        parsed.map_err(|error| SettingsError { digest, ..error })
     }
 }
 

@@ -59,10 +59,8 @@ impl State {
     /// For a reader that keeps others from writing; waits only if the file is no whole document yet.
     pub fn read_at_once(feature: &Feature) -> Result<Self, StateError> {
         let found = read_in(&feature.folder, STATE, MOST_STATE).ok();
-        match found.and_then(|content| Self::parse(&content.bytes).ok()) {
-            Some(state) => Ok(state),
-            None => Self::read(feature),
-        }
+        let state = found.and_then(|content| Self::parse(&content.bytes).ok());
+        state.map_or_else(|| Self::read(feature), Ok)
     }
 
     /// An error names the fault and its line.
@@ -72,10 +70,8 @@ impl State {
         if bytes.trim_ascii().is_empty() {
             return Err("the file is empty (line 1)".to_owned());
         }
-        match serde_json::from_slice(bytes) {
-            Ok(fields) => Ok(Self { fields }),
-            Err(error) => Err(error.to_string()),
-        }
+        let fields = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        Ok(Self { fields })
     }
 
     /// Writes the whole file, flushed to the disk.

@@ -47,9 +47,10 @@ impl Commands {
         self.0.iter().any(|words| names(words, path) || runs_test(words, path, beside))
     }
 
-    /// Words that may name a file.
+    /// Words that may name a file; `a/../b` would be a second name of `b`.
     pub fn paths(&self) -> impl Iterator<Item = &String> {
-        self.0.iter().flatten().filter(|word| word.contains(['.', '/']))
+        let is_path = |word: &&String| word.contains(['.', '/']) && !word.contains("/../");
+        self.0.iter().flatten().filter(is_path)
     }
 }
 
@@ -226,6 +227,12 @@ mod tests {
 
     fn runs(command: &str, path: &str) -> bool {
         Commands::of([command].into_iter()).run(path, "specs/001-sums")
+    }
+
+    #[test]
+    fn detour_is_no_second_name() {
+        let command = Commands::of(["sh lib/../ci/t.sh"].into_iter());
+        assert!(command.run("ci/t.sh", "specs/001-sums") && command.paths().next().is_none());
     }
 
     #[test]

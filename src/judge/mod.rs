@@ -17,14 +17,15 @@ use std::time::Duration;
 use crate::engine::Check;
 use crate::engine::matched::Matched;
 use crate::engine::order::sorted;
-use crate::engine::proof::{ChangedFile, FileChange, LeastProof};
+use crate::engine::proof::{ChangedFile, FileChange, LeastProof, Proof, UnprovedReason};
 use crate::engine::tasks::{Task, TaskList};
+use crate::evidence::commits;
 use crate::evidence::contents::{Contents, ContentsLook, KeptContents, MOST_NAMED};
 use crate::evidence::grown::NoLook;
 use crate::evidence::pattern::end_bits;
 use crate::evidence::task_list::TaskFile;
 use crate::feature::HANDOFF;
-use crate::store::loops::VerifyCommands;
+use crate::store::loops::{Record, VerifyCommands};
 use crate::store::receipts::{KnownReceipt, Receipt, Receipts};
 use crate::system::files::real_path;
 use crate::system::names::with_slashes;
@@ -36,6 +37,8 @@ use words::{doubtful_lines, line_of, part_of_judge};
 
 /// The limit of a look at the files.
 pub const LOOK: Duration = Duration::from_secs(2);
+/// The doubt about a task that nothing but a commit may show.
+const ONLY_COMMITTED: &str = "only a commit was made since the task before";
 /// Paths that are followed through links at once: a stop has little time.
 const MOST_LINKS: usize = 1_000;
 
@@ -141,7 +144,11 @@ impl JudgedPlace {
         limit: Duration,
     ) -> Result<Contents, NoLook> {
         let Self { folder: root, list_at: without, run, .. } = self;
-        let named = self.looked_at(named);
+        let mut named = self.looked_at(named);
+        // A folder may be named without its slash.
+        let is_bare = |name: &str| !name.is_empty() && !name.trim_start_matches('.').contains('.');
+        let bare = named.iter_mut().filter(|path| path.rsplit('/').next().is_some_and(is_bare));
+        bare.filter(|path| root.join(&**path).is_dir()).for_each(|path| path.push('/'));
         ContentsLook { root, without, named: &named, earlier, limit, run: *run }.look()
     }
 
@@ -442,7 +449,27 @@ impl TickJudge {
             let maybe = others.filter(|name| bare.binary_search(name).is_ok());
             facts.maybe = sorted(maybe.collect(), Ord::cmp);
         }
-        rules::judge(&tasks, &facts, &|files| self.named_by_none(files))
+        let mut judged = rules::judge(&tasks, &facts, &|files| self.named_by_none(files));
+        let mut commits = LazyCell::new(|| self.commits());
+        for (task, judged) in tasks.iter().zip(&mut judged) {
+            let lacks = judged.proof.as_ref().err().map(|why| why.reason);
+            let is_nameless = task.names.iter().all(|name| !name.looks);
+            // The task may be to commit what others have done. A commit is one task's.
+            if lacks == Some(UnprovedReason::NothingChanged) && is_nameless && *commits > 0 {
+                *commits -= 1;
+                (judged.proof, judged.doubt) = (Ok(Proof::Tick), ONLY_COMMITTED.to_owned());
+            }
+        }
+        judged
+    }
+
+    /// Commits since the last tick of this loop, or since arming.
+    fn commits(&self) -> u64 {
+        let last = self.receipts.last().filter(|last| last.at >= self.armed.at).unwrap_or_default();
+        // The log has seconds: those of the tick itself are not behind it.
+        let since = last.at.max(self.armed.at).after(Duration::from_secs(1));
+        let mut read = Record { commits_read: last.log_read, armed_at: since, ..Record::default() };
+        commits::counted(&self.place.folder, &mut read).unwrap_or_default()
     }
 
     /// Adds named files that another task made and that are gone now: their removal can be this task's work.
@@ -450,8 +477,8 @@ impl TickJudge {
         let names: Vec<&FileName> = tasks.iter().flat_map(|task| &task.names).collect();
         let is_it = |file: &&ChangedFile| {
             let at = facts.since_arming.binary_search_by(|other| other.path.cmp(&file.path));
-            let is_back = file.change == FileChange::Gone && at.is_err();
-            is_back && names.iter().any(|name| name.covers(&file.path))
+            let is_away = matches!(file.change, FileChange::Gone | FileChange::Moved);
+            is_away && at.is_err() && names.iter().any(|name| name.covers(&file.path))
         };
         let mut removed: Vec<ChangedFile> =
             facts.since_tick.iter().flatten().filter(is_it).cloned().collect();
@@ -473,7 +500,9 @@ impl TickJudge {
     fn follow_links(&self, tasks: &mut [TaskFacts], changed: &[ChangedFile]) -> Vec<String> {
         let (root, mut missing) = (self.place.folder.join(&self.place.above), Vec::new());
         let Ok(top) = real_path(&root) else { return missing };
-        let names = tasks.iter_mut().flat_map(|task| &mut task.names).filter(|name| name.looks);
+        let is_folder = |path: &str| path.contains(['.', '/']) && root.join(path).is_dir();
+        let is_place = |name: &&mut FileName| name.looks || is_folder(&name.path);
+        let names = tasks.iter_mut().flat_map(|task| &mut task.names).filter(is_place);
         for name in names.take(MOST_LINKS) {
             let path = name.path.trim_end_matches('/');
             let below = |file: &ChangedFile| path.strip_prefix(&*file.path);
@@ -492,8 +521,8 @@ impl TickJudge {
                 continue;
             };
             let end = real.strip_prefix(&top).map(with_slashes).unwrap_or_default();
-            if !end.is_empty() && end != path {
-                let slash = if name.is_folder() { "/" } else { "" };
+            let slash = if name.is_folder() || real.is_dir() { "/" } else { "" };
+            if !end.is_empty() {
                 name.path = end + slash;
             }
         }

@@ -98,7 +98,7 @@ fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(FileName) -> bo
         words.all(|word| name_of(word, is_code).is_none_or(&mut *visit))
     };
     for line in text.lines() {
-        let start = line.trim_start_matches([' ', '\t', '-', '*', '_']);
+        let start = line.trim_start_matches(|sign: char| !sign.is_alphanumeric());
         if start.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("verify"))
             || (only_paths && memchr::memchr2(b'.', b'/', line.as_bytes()).is_none())
         {

@@ -15,7 +15,7 @@ pub fn lack(unproved: &Unproved) -> String {
     let (files, was) = (named(&unproved.files), "as when the loop was armed");
     match unproved.reason {
         UnprovedReason::NothingChanged => {
-            "nothing in the project has changed since the last tick or arming".to_owned()
+            "nothing in the project has changed since the last tick or arming, apart from git's folder, caches, agents' folders and ignored files that it does not name".to_owned()
         }
         UnprovedReason::OnlyPutBack => {
             format!("since the task before, only {files} changed, back to what was there {was}")

@@ -47,22 +47,18 @@ fn summary(project: &Project, feature: &Feature) -> Option<String> {
         (None, None) => snapshot.state.global_iteration(),
         (_, record) => record.map_or(0, |record| record.ledger.iterations),
     };
-    let phase = match snapshot.state.phase() {
-        "" => "unknown",
-        phase => phase,
-    };
+    let phase = Some(snapshot.state.phase()).filter(|phase| !phase.is_empty());
     let mut text = format!(
         "Feature: {}\nPhase: {}\nTask: {}/{} ({done} done)\nIterations: {} of {}",
         feature.name,
-        printable(phase),
+        printable(phase.unwrap_or("unknown")),
         place.task,
         place.total,
         iterations,
         snapshot.limits.max_iterations,
     );
     if let Some(unreadable) = &snapshot.unreadable {
-        text.push_str("\nState file: corrupt, ");
-        text.push_str(&printable(&unreadable.why));
+        let _ = write!(text, "\nState file: corrupt, {}", printable(&unreadable.why));
     }
     Some(text)
 }
@@ -85,10 +81,12 @@ pub fn cancel_task(
 
 /// Ends a feature's loop and removes its state file in one step.
 ///
-/// The pin stays, so that no stop under way brings the loop back.
+/// The pin stays, so that no stop under way brings the loop back. `session` is where the end of a loop is told that no
+/// session has yet.
 pub fn cancel_feature(
     project: &Project,
     feature: &Feature,
+    session: Option<&str>,
     telling: EndNotice,
 ) -> Result<CancelledFeature, Refusal> {
     let loops = Loops::of(&project.root);
@@ -103,7 +101,7 @@ pub fn cancel_feature(
     }
     // A program that writes the task log finishes first; one that hangs delays no cancel.
     let _books = loops.feature_lock(&feature.name, &feature.folder, PATIENCE).ok();
-    let ended = end_feature(project, feature, None, &Demand::Cancelled, telling)
+    let ended = end_feature(project, feature, session, &Demand::Cancelled, telling)
         .map_err(|error| Refusal::NotEnded(error.to_string()))?;
     let mut cleanup = match fs::remove_file(feature.folder.join(STATE)).map_err(Problem::from) {
         Ok(()) => format!("Removed {STATE}; kept {PROGRESS} and the journal (`spool log`)."),

@@ -12,12 +12,14 @@ use crate::session::notices;
 use crate::session::pinned;
 use crate::store::closing::{EndNotice, Noted, save_and_note};
 use crate::store::loops::{Loops, Record, TERMINAL, is_session_id};
-use crate::store::names::ArmedBy;
 use crate::store::pins::{Pin, PinState};
 use crate::store::undo::Undo;
 
 /// The time to wait for a stop under way: no stop holds the session's folder for longer.
 const CANCEL_PATIENCE: Duration = Duration::from_millis(2_500);
+
+/// Who asked for an end that may not be a person's.
+pub const BY_AGENT: &str = "asked for inside of an agent's session";
 
 #[derive(Debug)]
 pub struct EndedLoop {
@@ -71,13 +73,13 @@ pub fn end_feature(
     pin.about.clone_from(&feature.name);
     pin.list = format!("{}/{TASKS}", feature.relative);
     let reason = ended_by(demand);
-    let words = words_of(&reason, standing.pin());
+    let words = words_of(&reason, standing.pin(), telling);
     let pin = pin.closed(reason.clone(), &words);
     loops.save_pin(&pin)?;
     undo.keep();
     // The loop has ended: the session's next stop reads that in the pin.
     let owner = if is_session_id(&pin.session) { &pin.session } else { TERMINAL };
-    let mut record = Record::new(&pin, owner, &ArmedBy::Claim, None);
+    let mut record = Record::new(&pin, owner, &pin.armed_by, None);
     record.end(reason, &words, telling);
     let noted = end_record(&loops, &mut record);
     Ok(Some(EndedLoop { record, noted, loops, standing }))
@@ -134,7 +136,7 @@ pub fn end_task(
     pinned::reachable(root, &record)?;
     let standing = pinned::standing(root, &record);
     let reason = ended_by(demand);
-    let words = words_of(&reason, standing.pin());
+    let words = words_of(&reason, standing.pin(), telling);
     record.end(reason, &words, telling);
     let noted = save_and_note(&folder, &record, &record.end_entry())?;
     pinned::end_promise(root, &record);
@@ -142,7 +144,8 @@ pub fn end_task(
 }
 
 /// The words of an end outside of a stop, where no check runs.
-fn words_of(reason: &TerminalReason, pin: Option<&Pin>) -> String {
+fn words_of(reason: &TerminalReason, pin: Option<&Pin>, telling: EndNotice) -> String {
+    let by = (telling == EndNotice::OfAgent).then(|| BY_AGENT.to_owned());
     let left = pin.and_then(|pin| checks_at_end(&pin.checks, None));
-    left.map_or_else(|| reason.to_string(), |left| format!("{reason}; {left}"))
+    [Some(reason.to_string()), by, left].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

@@ -25,7 +25,7 @@ use crate::hosts::{ContinueForm, HookAnswer};
 use crate::judge::TickJudge;
 use crate::judge::ticks::{Tick, TickClaim, Ticks};
 use crate::session::messages::landing::{self, HandoffPlace};
-use crate::session::messages::shortfall::{converged, ticked_elsewhere};
+use crate::session::messages::shortfall::ticked_elsewhere;
 use crate::session::messages::{ends, feature as messages};
 use crate::session::pinned;
 use crate::session::proof::judge_of;
@@ -323,8 +323,8 @@ impl FeatureStop {
                 let is_done = *reason == TerminalReason::Completed;
                 let checks = if is_done { &[] } else { contract.checks.as_slice() };
                 let left = messages::left(seen, &record.ledger, checks);
-                let converged = Some(converged(record.ledger.converging).to_owned());
-                let more = left.or(converged.filter(|words| !words.is_empty()));
+                let worth = Some(ends::worth(record).to_owned());
+                let more = left.or(worth.filter(|words| !words.is_empty()));
                 more.map_or_else(|| reason.to_string(), |more| format!("{reason}; {more}"))
             }
             Verdict::Wait(_) => String::new(),

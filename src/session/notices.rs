@@ -117,10 +117,8 @@ fn unarmed(
         return None;
     }
     let event = JournalEvent::Unarmed;
-    let asked = match context.broken {
-        Some(_) => "which cannot be read".to_owned(),
-        None => context.settings.checks.len().to_string(),
-    };
+    let asked = context.settings.checks.len().to_string();
+    let asked = if context.broken.is_some() { "which cannot be read" } else { &asked };
     let completed = matches!(verdict, Verdict::End(TerminalReason::Completed));
     if completed && !matches!(standing, PinState::Lost(_)) {
         // A completion without the project's checks is always reported.

@@ -72,10 +72,8 @@ pub fn arming_of(project: &Project, feature: &Feature) -> PinState {
     let list = format!("{}/{TASKS}", feature.relative);
     let is_its =
         |pin: &Pin| pin.list == list && pin.process > 0 && processes::is_alive(pin.process);
-    match pin.ok().flatten().filter(is_its) {
-        Some(pin) => PinState::Armed(Box::new(pin)),
-        None => in_session,
-    }
+    let pin = pin.ok().flatten().filter(is_its);
+    pin.map_or(in_session, |pin| PinState::Armed(Box::new(pin)))
 }
 
 /// True if git tracks the settings and the person trusts them. Tracked settings without trust are refused: their

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::claim::{Unowned, unowned};
 use super::context::{ChecksRun, StopContext, StopSession, waited_for, waiting_with_message};
+use super::end::BY_AGENT;
 use super::feature::FeatureStop;
 use super::notices::{self, Notice};
 use super::{continuing, feature, task};
@@ -278,7 +279,8 @@ impl StopSession<'_> {
         }
         let Some(PinnedEnd { reason, words }) = &pin.ended else { return Ok(None) };
         // A person who cancels knows of the end. An older pin was closed by a broken-off arming. Any other end is news.
-        let is_told = *reason == TerminalReason::Cancelled || pin.armed_at < self.record.armed_at;
+        let is_known = *reason == TerminalReason::Cancelled && !words.contains(BY_AGENT);
+        let is_told = is_known || pin.armed_at < self.record.armed_at;
         let telling = if is_told { EndNotice::Done } else { EndNotice::AtNextStop };
         self.record.end(reason.clone(), words, telling);
         let _noted = save_and_note(&self.folder, &self.record, &self.record.end_entry())?;

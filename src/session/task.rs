@@ -123,7 +123,8 @@ fn missing(record: &Record, seen: &Observation) -> String {
 /// The texts about an end between two stops: for the person, and for the log.
 pub fn late_end_texts(record: &Record, reason: &TerminalReason) -> (String, String) {
     let message = moved_message(record).unwrap_or_else(|| {
-        messages::end_message(record, reason, &missing(record, &Observation::default()))
+        let left = record.words.strip_prefix(&*reason.to_string()).unwrap_or_default();
+        messages::end_message(record, reason, left.trim_start_matches("; "))
     });
     (message.clone(), message)
 }

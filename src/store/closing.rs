@@ -17,6 +17,8 @@ pub enum EndNotice {
     Done,
     /// The session's next stop notifies.
     AtNextStop,
+    /// The same, of an end that a command inside of an agent's session has asked for.
+    OfAgent,
 }
 
 /// The error says why a change is missing in the journal. The change itself is made.
@@ -26,7 +28,7 @@ impl Record {
     /// The loop has ended, once the record is written. The iteration count stays.
     pub fn end(&mut self, reason: TerminalReason, words: &str, telling: EndNotice) {
         self.ledger.ended = Some(reason);
-        self.unnotified = telling == EndNotice::AtNextStop;
+        self.unnotified = telling != EndNotice::Done;
         words.clone_into(&mut self.words);
     }
 

@@ -77,10 +77,8 @@ impl Lock {
     /// Windows), locks the file `instead`.
     pub fn take_folder(folder: &Path, instead: &Path, limit: Duration) -> io::Result<Self> {
         let deadline = Deadline::after(limit);
-        match Self::take_folder_itself(folder, deadline)? {
-            Some(lock) => Ok(lock),
-            None => Self::take(instead, deadline.left()),
-        }
+        let lock = Self::take_folder_itself(folder, deadline)?;
+        lock.map_or_else(|| Self::take(instead, deadline.left()), Ok)
     }
 
     /// `None` on file systems without locks on folders.

@@ -37,10 +37,7 @@ pub struct DoctorArgs {
 /// Succeeds when no check fails.
 pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
     let environment = Environment::of_this_process()?;
-    let program = match &args.claude {
-        Some(named) => Some(named.clone()),
-        None => environment.claude(),
-    };
+    let program = args.claude.clone().or_else(|| environment.claude());
     let client = program.map(|program| {
         Client::new(&program, environment.claude_config.as_deref(), &environment.working_folder)
     });

@@ -132,10 +132,8 @@ impl LoggedLoop {
             }
             (_, event) => (BOLD, event.as_str().to_owned()),
         };
-        let sums = match entry.verdict {
-            VerdictName::End => sums(entry.tool_calls, entry.commits, entry.tokens),
-            _ => None,
-        };
+        let is_end = entry.verdict == VerdictName::End;
+        let sums = is_end.then(|| sums(entry.tool_calls, entry.commits, entry.tokens)).flatten();
         let reviews =
             Some(reviews_of(entry.review_tokens, entry.review_cost, entry.review_cost_estimated));
         let reviews = reviews.filter(|cost| !cost.is_empty()).map(|cost| format!("reviews {cost}"));

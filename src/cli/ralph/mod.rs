@@ -28,8 +28,9 @@ use crate::runner::report::{RunnerReport, only_live, select};
 use crate::runner::state::{Context as Added, changes_with_state, make_state_folder};
 use crate::runner::target::{self, Change, ChangeKind, ChangeQuery, FoundChange, SpecKitRules};
 use crate::runner::{driver, exit, script};
-use crate::session::arm::feature as arm;
+use crate::session::arm::{feature as arm, refuse_agent};
 use crate::settings::{Chosen, table};
+use crate::store::loops::Loops;
 use crate::store::read::Problem;
 use crate::style::WARN;
 use crate::text;
@@ -227,6 +228,9 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
     }
     if args.dry_run {
         return Ok(RalphJob::Plan(Some(change), options, Box::new(layers)));
+    }
+    if in_agents_session() && change.kind == ChangeKind::SpecKit {
+        refuse_agent(&Loops::of(&change.root), None, &change.id)?;
     }
     Ok(RalphJob::Run(change, options))
 }

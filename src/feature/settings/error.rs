@@ -33,10 +33,7 @@ impl SettingsError {
 
     /// Place and fault, without the advice: `line 3: unknown key`.
     pub fn what(&self) -> String {
-        match self.line {
-            Some(line) => format!("line {line}: {}", self.what),
-            None => self.what.clone(),
-        }
+        self.line.map_or_else(|| self.what.clone(), |line| format!("line {line}: {}", self.what))
     }
 
     pub fn one_line(&self) -> String {

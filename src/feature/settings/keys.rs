@@ -50,10 +50,8 @@ pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
     let KeyReader { checks, review, errors } = reader;
     let is_off = !chosen.enabled();
     let review = chosen.review().unwrap_or_default().then(|| review_by(&review));
-    match together(errors) {
-        None => Ok(Settings { chosen, checks, review, digest: 0 }),
-        Some(error) => Err(SettingsError { is_off, ..error }),
-    }
+    let settings = Settings { chosen, checks, review, digest: 0 };
+    together(errors).map_or(Ok(settings), |error| Err(SettingsError { is_off, ..error }))
 }
 
 /// The error for a text without settings.

@@ -110,6 +110,11 @@ impl<'a> TaskReader<'a> {
         if let Some(task) = self.task(word) {
             let (joint, behind) = item(after);
             let (last, behind) = item(behind);
+            if matches!(joint, "onwards" | "onward" | "ff") {
+                let end = self.list.tasks.last().map_or("", |last| &last.id);
+                let what = format!("`{word} {joint}` names no last task");
+                return Err(Refusal::new(what, format!("write `{word}-{end}`; {LIST}")));
+            }
             if (DASHES.contains(&joint) || matches!(joint, "to" | "through")) && is_task(last) {
                 self.mark_range(word, last)?;
                 return Ok(Some(behind));
@@ -247,7 +252,11 @@ impl<'a> TaskReader<'a> {
         if form_of(&bare(kind)).is_some_and(has) {
             return Some((kind, after));
         }
-        let is_first = kind.starts_with(is_numeral) && has(format!("# {}", bare(item(after).0)));
+        let (second, third) = item(after);
+        let second = bare(if second == "user" { item(third).0 } else { second });
+        let is_place = matches!(&*bare(kind), "first" | "next" | "last" | "final" | "previous");
+        let is_first = (kind.starts_with(is_numeral) && has(format!("# {second}")))
+            || (is_place && PARTS.split(' ').any(|part| part == second));
         if kind.eq_ignore_ascii_case("user") {
             (kind, after) = item(after);
         }
@@ -476,6 +485,17 @@ mod tests {
         assert_eq!(tasks("Phase 3: Polish"), "T010, TASK-7, 2.1");
         assert_eq!(tasks("phase 1 T010"), "T001, T002, T010");
         assert_eq!(tasks("2.1"), "2.1");
+    }
+
+    #[test]
+    fn part_without_number_is_refused() {
+        for words in ["first phase", "Next phase", "last stage: fast", "first user story"] {
+            let why = asked(words).unwrap_err();
+            assert!(why.contains("`Phase 1: Setup`, `Phase 2: User Story 1 - Login`"), "{why}");
+        }
+        assert!(asked("do the next phase").unwrap_err().contains("`next phase` may be a part"));
+        assert!(asked("T003 onwards").unwrap_err().contains("write `T003-2.1`"));
+        assert_eq!(asked("take the last word").unwrap().1, "take the last word");
     }
 
     #[test]

@@ -147,10 +147,7 @@ pub fn arm(
 
 fn review_of(set: Option<Check>, when: Option<ReviewWhen>) -> Check {
     let review = set.unwrap_or_else(|| review_by(&Chosen::default()));
-    match when {
-        Some(when) => review.made(when),
-        None => review,
-    }
+    when.into_iter().fold(review, Check::made)
 }
 
 /// Reads the specification for a review. Refuses one without anything to judge.
@@ -446,11 +443,7 @@ fn bind(
 /// The list's Verify commands; empty unless a person arms the loop.
 fn verify_commands(tasks: &TaskList, text: &[u8], armer: Armer<'_>) -> VerifyCommands {
     let tasks = tasks.tasks.iter().filter(|_| armer.is_person());
-    let commands = tasks.filter_map(|task| {
-        let command = task.verify_command(text)?;
-        Some((task.id.clone(), command))
-    });
-    map_of(commands)
+    map_of(tasks.filter_map(|task| Some((task.id.clone(), task.verify_command(text)?))))
 }
 
 fn armed_entry(armer: Armer<'_>, pin: &Pin, commands: &VerifyCommands) -> Entry {

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::engine::{Demand, ended_by};
-use crate::feature::project::Feature;
+use crate::feature::project::{Feature, printable};
 use crate::refusal::Refusal;
 use crate::session::pinned;
 use crate::store::closing::{EndNotice, end_pin, not_noted};
@@ -21,6 +21,10 @@ use crate::store::loops::{Loops, PATIENCE, Record, SessionFolder, TERMINAL, Veri
 use crate::store::names::{ArmedBy, LoopKind};
 use crate::store::pins::{Pin, PinKey, Pins};
 use crate::store::undo::Undo;
+use crate::system::processes::is_alive;
+
+/// Tells an agent who may replace a person's loop.
+const ONLY_A_PERSON: &str = "only a person replaces it: /speckit:implement, or `spool start` in a terminal; work on, or end your turn; where its session is gone, `spool adopt` continues it";
 
 #[derive(Clone, Copy, Debug)]
 pub struct Armer<'a> {
@@ -65,6 +69,9 @@ impl<'a> Arming<'a> {
     /// Takes the locks of feature, project and session, in the usual order.
     fn begin(root: &Path, armer: Armer<'a>, own: Option<&Feature>) -> Result<Self, Refusal> {
         let loops = Loops::of(root);
+        if !armer.is_person() {
+            refuse_agent(&loops, armer.session, own.map_or("", |of| &of.name))?;
+        }
         let own = own.map(|of| loops.feature_lock(&of.name, &of.folder, PATIENCE)).transpose()?;
         let locks = (loops.lock()?, own);
         let folder = armer.session.map(|session| loops.session(session)).transpose()?;
@@ -126,6 +133,20 @@ impl<'a> Arming<'a> {
         entries.push(entry);
         not_noted(loops.note_all(armer.session.unwrap_or(TERMINAL), &entries))
     }
+}
+
+/// Refuses an agent in place of a person's loop in this session or on this feature, also by a runner, and of one that has
+/// just ended: the person has to hear of that first.
+pub fn refuse_agent(loops: &Loops, session: Option<&str>, feature: &str) -> Result<(), Refusal> {
+    let own = session.and_then(|session| loops.peek(session));
+    let own = own.filter(|own| own.ledger.is_live() || (own.unnotified && own.moved_to.is_empty()));
+    let run = loops.pins().read(PinKey::Change(feature)).ok().flatten();
+    let run = run.filter(|pin| is_alive(pin.process));
+    let pins = [own.map(|own| own.bare_pin()), loops.live_pin(feature), run];
+    let by_person = |pin: &Pin| !matches!(pin.armed_by, ArmedBy::Session | ArmedBy::Claim);
+    let Some(pin) = pins.into_iter().flatten().find(by_person) else { return Ok(()) };
+    let what = format!("a person armed the loop of {}", printable(&pin.about));
+    Err(Refusal::new(what, ONLY_A_PERSON))
 }
 
 /// Ends a session's live loop to make room for another one. Returns the journal entry about the end. The new record

@@ -14,11 +14,14 @@ use crate::feature::lists::others_in_words;
 use crate::feature::project::printable;
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::store::loops::Record;
-use crate::store::names::EndName;
+use crate::store::names::{ArmedBy, EndName};
 use crate::text;
 
 /// Characters of task names that a person is told to type again.
 const TYPED: usize = 60;
+
+/// A loop that no person armed ends by its list, and no tick is judged.
+const BY_NOBODY: &str = "on the agent's word alone: no person armed it";
 
 /// One line for the log: why the loop ended.
 pub fn end_line(snapshot: &FeatureSnapshot, reason: &TerminalReason) -> String {
@@ -67,8 +70,15 @@ pub fn end_message(
 
 /// For the person of a plugin, when everything is done.
 pub fn completed_message(snapshot: &FeatureSnapshot, record: &Record) -> String {
-    let converged = converged(record.ledger.converging);
-    person::ended(record, "done", [&snapshot.place().words(), converged], "")
+    person::ended(record, "done", [&snapshot.place().words(), worth(record)], "")
+}
+
+/// What else is said of an end: that nobody armed a finished loop, or what converge found; empty for nothing.
+pub fn worth(record: &Record) -> &'static str {
+    match (&record.ledger.ended, &record.armed_by) {
+        (Some(TerminalReason::Completed), ArmedBy::Session | ArmedBy::Claim) => BY_NOBODY,
+        _ => converged(record.ledger.converging),
+    }
 }
 
 /// Tasks that were open under this loop and are gone from its list; `None` for none.
@@ -99,13 +109,11 @@ pub fn doubtful_message(
         (None, Some(_)) => LOOK,
         (None, None) => READ,
     };
-    let done = match gone {
-        Some(_) => "every task that is left is done".to_owned(),
-        None => snapshot.place().words(),
-    };
+    let place = snapshot.place().words();
+    let done = if gone.is_some() { "every task that is left is done" } else { &place };
     let but: Vec<String> = gone.into_iter().chain(open).chain(noted_by_reviews(checks)).collect();
     let words = format!("{done}, but {}", but.join("; "));
-    let parts = [&words, converged(record.ledger.converging)];
+    let parts = [&words, worth(record)];
     (!but.is_empty()).then(|| limited(person::ended(record, "done", parts, next)))
 }
 

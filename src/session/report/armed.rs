@@ -64,10 +64,7 @@ pub fn lines(
         let ran = format!("ran {} of {most} times{passed}", ran.rounds);
         let _ = writeln!(text, "  Converge: /{command} before the end, {ran}");
     }
-    let digest = match Settings::read(root) {
-        Ok(settings) => settings.digest,
-        Err(error) => error.digest,
-    };
+    let digest = Settings::read(root).map_or_else(|error| error.digest, |found| found.digest);
     if digest != pin.settings.hash {
         let _ = writeln!(
             text,

@@ -110,10 +110,7 @@ fn all_tasks(root: &Path, loops: &Loops) -> Vec<SessionLoop> {
 
 fn task_loop(root: &Path, loops: &Loops, record: &Record) -> SessionLoop {
     let ended = record.ledger.ended.as_ref();
-    let standing = match ended {
-        None => pinned::standing(root, record),
-        Some(_) => PinState::Nobody,
-    };
+    let standing = ended.map_or_else(|| pinned::standing(root, record), |_| PinState::Nobody);
     let found = FoundLoop {
         about: &record.about,
         end: ended.map(|reason| EndForm { name: EndName::of(reason), words: record.words.clone() }),

@@ -524,3 +524,61 @@ fn deleted_task_of_a_part_holds() {
     assert!(project.stop(ALL).log.contains("Dropped: T002. Proved: 1 by files"));
     assert_eq!(project.end(), "completed");
 }
+
+/// The one receipt of a task: its grade and the doubt.
+fn proved(project: &Project, id: &str) -> (Value, Value) {
+    let [receipt] = &project.receipts(id)[..] else { panic!("not one of {id}") };
+    (receipt["proof"].clone(), receipt["doubt"].clone())
+}
+
+#[test]
+fn one_commit_ticks_one_task() {
+    let list = "- [ ] T001 Write src/a.rs\n- [ ] T002 Commit\n- [ ] T003 Push it\n- [ ] T004 d\n";
+    let project = Project::with(list);
+    project.init();
+    project.commit("begin");
+    project.arm("");
+    project.write("src/a.rs", "fn a() {}");
+    project.call(&["done", "T001"]).ok();
+    project.call(&["done", "T002"]).refused().has("nothing in the project has changed");
+    project.stop("One.").reason();
+    project.commit("a");
+    for id in ["T002", "T003"] {
+        tick_alone(&project, id);
+    }
+    project.stop("All.").reason().has("still open: T003 (nothing in the project has changed");
+    let doubt = json!("only a commit was made since the task before");
+    assert_eq!(proved(&project, "T002"), (json!("tick"), doubt));
+}
+
+#[test]
+fn ignored_folder_needs_no_slash() {
+    let list = "- [ ] T001 Make the environment `.venv`\n- [ ] T002 Make out/client\n- [ ] T003 Install `.git/hooks/pre-commit`\n- [ ] T004 Write the rules for the editor\n";
+    let project = Project::with(list);
+    project.write(".gitignore", ".venv\nout/\n");
+    project.init();
+    project.arm("");
+    for (id, file) in [
+        ("T001", ".venv/pyvenv.cfg"),
+        ("T002", "out/client/a.py"),
+        ("T003", ".git/hooks/pre-commit"),
+    ] {
+        project.write(file, "x = 1\n");
+        project.call(&["done", id]).ok();
+        assert_eq!(proved(&project, id), (json!("files"), json!(null)), "{id}");
+    }
+    project.write(".cursor/rules/a.mdc", "x");
+    let said = project.call(&["done", "T004"]).refused();
+    said.has("apart from git's folder, caches, agents' folders and ignored files that it does not");
+}
+
+#[test]
+fn moved_file_is_its_folder() {
+    let project = Project::armed("- [ ] T001 Write `lib/a.rs`\n- [ ] T002 Tidy up `lib/`\n");
+    project.write("lib/a.rs", "fn a() {}");
+    project.call(&["done", "T001"]).ok();
+    std::fs::create_dir(project.path("attic")).unwrap();
+    std::fs::rename(project.path("lib/a.rs"), project.path("attic/a.rs")).unwrap();
+    project.call(&["done", "T002"]).ok();
+    assert_eq!(proved(&project, "T002"), (json!("tick"), json!("only moved: lib/a.rs")));
+}

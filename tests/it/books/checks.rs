@@ -138,7 +138,7 @@ fn cancel_during_checks_ends_now() {
         let said = project.spool(&["cancel"]).ok();
         assert!(said.contains("Loop cancelled."), "{said}");
     });
-    answer.silent();
+    assert!(answer.told().contains("ended (cancelled)"), "{answer:?}");
     let status = project.status();
     assert_eq!(
         (&status["loop"]["state"], &status["loop"]["end"]["name"]),

@@ -103,6 +103,7 @@ fn ended_loop_gets_no_second_end() {
     let said = project.task(&["block", "a key"]).ok();
     assert!(said.starts_with("Noted, the loop has ended (cancelled)."), "{said}");
     assert_eq!(end(&project)["reason"], "cancelled");
+    assert!(project.stop("I need a key.").told().contains("ended (cancelled)"));
     project.stop("I need a key.").silent();
 }
 

@@ -73,12 +73,14 @@ fn l2_recordless_end_is_told() {
 }
 
 #[test]
-fn l2_interrupted_cancel_is_silent() {
+fn l2_interrupted_cancel_is_told() {
     let project = Project::armed(FOUR);
     let record = project.record_path(SESSION);
     let before = fs::read(&record).unwrap();
     project.spool(&["cancel"]).ok();
     fs::write(&record, before).unwrap();
+    let stop = project.stop("That is all.");
+    assert!(stop.told().contains("asked for inside of an agent's session"), "{stop:?}");
     project.stop("That is all.").silent();
 }
 

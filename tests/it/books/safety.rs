@@ -193,6 +193,52 @@ fn s1_unkept_commands_are_refused() {
 }
 
 #[test]
+fn s1_agents_replace_no_loop() {
+    let project = Project::with(PLAIN);
+    project.write(SETTINGS, "---\nchecks: [test -e built]\n---\n");
+    project.arm("");
+    let refused = |arguments: &[&str]| {
+        let said = project.spool(arguments).refused();
+        said.has_all(&["a person armed the loop of 001-user-login", "only a person replaces it"]);
+    };
+    project.write("specs/002-x/tasks.md", PLAIN);
+    for part in [&["start"][..], &["start", FEATURE, "T001"], &["start", "002-x"]] {
+        refused(part);
+    }
+    let mut other = project.command(SPOOL);
+    let other = Said::of(other.env("CLAUDE_CODE_SESSION_ID", "s2").args(["start", "--force"]));
+    other.refused().has("only a person replaces it");
+    let mut other = project.command(SPOOL);
+    Said::of(other.env("CLAUDE_CODE_SESSION_ID", "s2").args(["start", "002-x"])).ok();
+    refused(&["adopt", "s2", "--force", "--replace"]);
+    let run = ["ralph", "x", "--change", FEATURE, "--harness-command", "true"];
+    project.spool(&run).with_code(2).err.has("only a person replaces it");
+    // What the agent has ended is told first.
+    project.spool(&["stop"]).ok();
+    refused(&["start", FEATURE, "T001"]);
+    refused(&["adopt", "s2", "--force"]);
+    let told = project.stop("Done.");
+    told.told().has("ended (cancelled): 001-user-login · it was cancelled; asked for inside of an agent's session");
+    project.spool(&["start"]).ok();
+    project.edit_tasks("[ ]", "[x]");
+    project.agent_works();
+    let end = project.hook_by_plugin(&project.stop_event("ALL_TASKS_COMPLETE"));
+    end.told().has("· on the agent's word alone: no person armed it ·");
+    let words = "all the work is done; on the agent's word alone: no person armed it";
+    assert_eq!(project.status()["loop"]["end"]["words"], words);
+}
+
+#[test]
+fn s1_unclaimed_loop_ends_told() {
+    let project = Project::with(PLAIN);
+    start(&project, &[]).ok();
+    project.spool(&["start", FEATURE, "T001"]).refused().has("a person armed the loop");
+    project.spool(&["stop"]).ok();
+    project.spool(&["start", FEATURE, "T001"]).refused().has("a person armed the loop");
+    project.stop("Done.").told().has("asked for inside of an agent's session");
+}
+
+#[test]
 fn s2_unarmed_loop_runs_nothing() {
     let project = Project::with(TRAP);
     project.write(SETTINGS, "---\nchecks: [touch checked]\n---\n");

@@ -291,6 +291,7 @@ fn steering_answers_say_the_state() {
     assert_eq!((&resumed["state"], &resumed["session"]), (&json!("live"), &json!(SESSION)));
     let ended = steered(&["cancel"]);
     assert_eq!((&ended["state"], &ended["end"]["name"]), (&json!("ended"), &json!("cancelled")));
+    project.stop("It is over.").told();
     let armed = steered(&["start", "--max-iterations", "7"]);
     assert_eq!((&armed["about"], &armed["max_iterations"]), (&json!("001-user-login"), &json!(7)));
 }

@@ -194,7 +194,7 @@ fn terminal_rings_only_with_plugin() {
     let bench = Bench::in_execution();
     bench.write_tasks(ALL_DONE);
     let stop = bench.stop("s1").by_plugin().run();
-    let words = "\u{1b}]9;Ralph-speckit: done: 001-login · 3 of 3 tasks · 1 iteration\u{7}\u{7}";
+    let words = "\u{1b}]9;Ralph-speckit: done: 001-login · 3 of 3 tasks · on the agent's word alone: no person armed it · 1 iteration\u{7}\u{7}";
     assert_eq!(sequence(&stop).as_deref(), Some(words));
     let bench = Bench::in_execution();
     let stop = bench.stop("s1").by_plugin().run();

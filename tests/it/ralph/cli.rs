@@ -78,6 +78,8 @@ fn stop_in_a_terminal_is_told() {
     }
     let bench = armed("\"Make it\"");
     printed(&spool(&bench, Some("s1"), &["stop"]));
+    let stop = bench.stop("s1").run();
+    stop.told().has("it was cancelled · asked for inside of an agent's session ·");
     bench.stop("s1").run().silent();
 }
 
@@ -118,9 +120,9 @@ fn cancel_takes_own_or_only_loop() {
     let error = refused(&spool(&bench, None, &["cancel"]));
     error.has("several ralph loops are live here").has("s2  Make that");
     printed(&spool(&bench, Some("s2"), &["cancel"]));
-    bench.stop("s2").run().silent();
+    bench.stop("s2").run().told().has("ended (cancelled): Make that");
     printed(&spool(&bench, Some("s2"), &["cancel", "--session", "s1"]));
-    works_and_says(&bench, "no").silent();
+    works_and_says(&bench, "no").told().has("ended (cancelled): Make it");
 }
 
 #[test]

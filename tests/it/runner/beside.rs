@@ -191,14 +191,17 @@ fn end_words_can_be_read_again() {
 }
 
 #[test]
-fn t11_agents_pause_no_run() {
-    let bench = Bench::new();
+fn t11_agents_steer_no_run() {
     let spool = crate::support::scratch::SPOOL;
-    let pause = format!("{spool} pause --change {CHANGE} > \"$DESK/said\" 2>&1 || true");
-    bench.agent(&format!("echo 1 > made.txt\n{pause}\n{}", says(PROMISE)));
-    bench.ralph("--max-iterations 2").run().with_code(0);
-    let said = bench.desk("said");
-    assert!(said.contains("cannot pause it") && said.contains("<blocked>"), "{said}");
+    for command in ["pause", "resume", "stop", "cancel"] {
+        let bench = Bench::new();
+        let call = format!("{spool} {command} --change {CHANGE} > \"$DESK/said\" 2>&1 || true");
+        bench.agent(&format!("echo 1 > made.txt\n{call}\n{}", says(PROMISE)));
+        bench.ralph("--max-iterations 2").run().with_code(0);
+        let said = bench.desk("said");
+        assert!(said.contains("cannot pause it, resume it or end it"), "{command}: {said}");
+        assert!(said.contains("<blocked>"), "{command}: {said}");
+    }
 }
 
 #[test]

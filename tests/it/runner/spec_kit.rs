@@ -93,3 +93,15 @@ fn silent_spec_kit_adds_nothing() {
     bench.ralph("--max-iterations 1").run().with_code(3);
     assert!(!bench.prompt(1).contains("xtension"));
 }
+
+#[test]
+fn agent_arms_nothing_in_run() {
+    let bench = feature();
+    let spool = crate::support::scratch::SPOOL;
+    bench.agent(&format!(
+        "({spool} start 001-login T001; {spool} task done T001) > \"$DESK/said\" 2>&1 || true"
+    ));
+    ralph(&bench, "--max-iterations 1").run().with_code(3);
+    let said = bench.desk("said");
+    said.has("a person armed the loop of 001-login").has("T001 is not ticked: nothing in");
+}
