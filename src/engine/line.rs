@@ -212,7 +212,7 @@ impl<'a> TaskText<'a> {
             return task;
         }
         let text = text.trim_start_matches('\u{200b}');
-        let struck = text.strip_prefix("~~").filter(|_| is_struck(text));
+        let struck = text.strip_prefix("~~").filter(|rest| rest.contains("~~"));
         // An emoji in front is no word.
         let drawn = text
             .split_once(' ')
@@ -250,8 +250,10 @@ impl<'a> TaskText<'a> {
     }
 }
 
+/// Behind an id, words in the place of those struck through are a task.
 fn is_struck(text: &str) -> bool {
-    text.strip_prefix("~~").is_some_and(|rest| rest.contains("~~"))
+    let last = text.strip_prefix("~~").and_then(|rest| rest.rsplit_once("~~"));
+    last.is_some_and(|(_, rest)| !rest.trim_start().starts_with(char::is_alphanumeric))
 }
 
 /// Fast for the usual case: one space or none in front.
