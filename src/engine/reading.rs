@@ -211,6 +211,11 @@ impl ListReader {
         } else if self.above.is_blank || name.len() < plain.trim_end().len() {
             self.above.legend.take_if(|marks| !marks.is_empty());
         }
+        // This fence has no end: one above may be the stray one, and hide work.
+        if words.starts_with(b"```") || words.starts_with(b"~~~") {
+            let hidden = |aside: &&mut Aside| aside.kind == AsideKind::Hidden;
+            self.unread.iter_mut().filter(hidden).for_each(|aside| aside.is_open = true);
+        }
         self.above.says_gate |= words_of(&plain).next() == Some("GATE");
         self.above.heading = None;
         self.check(line, words);

@@ -585,6 +585,7 @@ fn no_open_box_is_silent() {
         "- \u{ff5b} \u{ff5d} b",
         "- \u{f0a8} b",
         "- \u{23ed}\u{fe0f} b",
+        "```\n- [ ] T2 b\n\n```\ncode\n```",
         "- [ ] T2 ~~old name~~ new name",
     ] {
         let list = list_with(line);
