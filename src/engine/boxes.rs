@@ -109,7 +109,7 @@ fn value_in(text: &str) -> Option<&str> {
 }
 
 /// A value says in small letters or figures that work is open: `**Status**: pending`.
-fn open_value(text: &str) -> bool {
+pub fn open_value(text: &str) -> bool {
     let value = value_in(text).map(|value| value.trim_matches(is_around));
     value.is_some_and(|value| is_of(OPEN, value) || is_share(value))
 }

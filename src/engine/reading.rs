@@ -7,7 +7,7 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use super::aside::{Aside, AsideKind, TOGETHER};
-use super::boxes;
+use super::boxes::{self, open_value};
 use super::line::{Piece, TaskBox, TaskText, text_of};
 use super::markdown::{self, Kind, Line};
 use super::tasks::{NESTED, Task, TaskList};
@@ -36,6 +36,7 @@ impl TaskList {
             whole: std::str::from_utf8(text).ok().map(Arc::from),
             has_formats: memchr::memchr(b'?', text).is_some(),
             checks: memmem::find_iter(text, VERIFY).collect(),
+            front: markdown::front_matter(&lines),
             length: text.len(),
             tasks: Vec::with_capacity(lines.len()),
             ..ListReader::default()
@@ -125,6 +126,8 @@ struct ListReader {
     /// The first place in `checks` behind the lines read so far.
     next_check: usize,
     length: usize,
+    /// Lines of front matter.
+    front: usize,
     tasks: Vec<Task>,
     unread: Vec<Aside>,
     /// Lines that begin with a possible state, each with its section; `None` if the section does not matter.
@@ -384,6 +387,8 @@ impl ListReader {
             self.unread.push(Aside::new(AsideKind::Hidden, number, line.text, false));
         } else if let Some(told) = boxes::state_in(line) {
             self.state(number, line, told);
+        } else if number <= self.front && line.column > 0 && open_value(&text_of(line.text)) {
+            self.state(number, line, (true, true));
         }
     }
 
