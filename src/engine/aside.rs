@@ -40,7 +40,7 @@ pub enum AsideKind {
     Escaped,
     Table,
     Quote,
-    /// Indented code, or a checkbox in HTML.
+    /// Code, or a checkbox in HTML.
     Code,
     /// No bullet with a blank stands before the box.
     Bullet,
@@ -49,6 +49,8 @@ pub enum AsideKind {
     Bare,
     /// Not a pair of brackets around at most one mark, or a link.
     Odd,
+    /// No box: words, a picture or a share tell the state.
+    State,
     Encoding,
 }
 
@@ -61,7 +63,7 @@ pub struct Aside {
     /// Its line in the file, from 1.
     pub line: usize,
     /// What it is: `optional`, `struck`, `legend`, `placeholder`, `gate`, `hidden`; `escaped`, `table`, `quote`, `code`, `bullet`, `later`,
-    /// `bare`, `odd`, `encoding`; `mark` for a task that counts as open and has an odd mark.
+    /// `bare`, `odd`, `state`, `encoding`; `mark` for a task that counts as open and has an odd mark.
     #[cfg_attr(test, schemars(with = "String"))]
     pub kind: AsideKind,
     /// The same in more words, or why it does not count.
@@ -87,11 +89,12 @@ impl AsideKind {
             Self::Escaped => "its brackets are escaped",
             Self::Table => "it is a row of a table",
             Self::Quote => "it is a quote",
-            Self::Code => "it is HTML, or indented as code",
+            Self::Code => "it is HTML or code",
             Self::Bullet => "no bullet with a blank behind it stands before the box",
             Self::Later => "its box does not stand first",
             Self::Bare => "no words stand behind its box",
             Self::Odd => "its box is not `[ ]` with a blank behind it",
+            Self::State => "it tells a state without a box",
             Self::Encoding => "the file is UTF-16 text: save it as UTF-8",
         }
     }
@@ -148,15 +151,18 @@ pub fn in_words(asides: &[Aside]) -> Vec<String> {
     told
 }
 
-/// One line about the open boxes that do not count; `None` for none.
+/// One line about the open boxes that do not count, or about what may be open work; `None` for none.
 pub fn uncounted(mut asides: Vec<Aside>) -> Option<String> {
     if asides.iter().any(|aside| aside.kind == AsideKind::Encoding) {
         return Some(AsideKind::Encoding.why().to_owned());
     }
     asides.retain(|aside| aside.is_open && aside.kind != AsideKind::Mark);
+    let has_state = asides.iter().any(|aside| aside.kind == AsideKind::State);
     let boxes = match asides.len() {
         0 => return None,
+        1 if has_state => "1 line may be open work".to_owned(),
         1 => "1 box is open and does not count".to_owned(),
+        several if has_state => format!("{several} lines may be open work"),
         several => format!("{several} boxes are open and do not count"),
     };
     let named = few(&mut asides.iter().map(Aside::named_at_end), NAMED_AT_END);
@@ -181,6 +187,8 @@ mod tests {
         let words =
             "2 boxes are open and do not count: T2 (optional), line 3 (later: **[ ] T3 c**)";
         assert_eq!(list("- [x] T1 a\n- [ ]* T2 b\n**[ ] T3 c**\n").as_deref(), Some(words));
+        let words = "2 lines may be open work: T2 (optional), line 3 (state: TODO c)";
+        assert_eq!(list("- [x] T1 a\n- [ ]* T2 b\nTODO c\n").as_deref(), Some(words));
         let long = format!("- [x] T1 a\n\n| [x] | [ ] | {} |\n", "word ".repeat(20));
         let words = "1 box is open and does not count: line 3 (table: | [x] | [ ] | word word word word word w…)";
         assert_eq!(list(&long).as_deref(), Some(words));

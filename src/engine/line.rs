@@ -126,12 +126,13 @@ impl TaskBox {
         if let Some(close) = pair.and_then(|pair| PAIRS[1].chars().nth(pair)) {
             let (inner, behind) = letters.as_str().split_once(close)?;
             let bare = inner.trim().trim_end_matches(DRAWN);
-            // `{}` is a value nearly everywhere.
+            // `{}` is a value nearly everywhere, and `<b>` a tag.
+            let is_tag = mark == '<' && bare.is_empty() == inner.is_empty();
             let is_blank = bare.is_empty() && (mark != '{' || !inner.is_empty());
             let mark = if bare.is_empty() { ' ' } else { bare.parse().ok()? };
             let text_at = text.len() - behind.len();
             let found = Self { mark, text_at, is_blank, is_odd: true, ..Self::default() };
-            return (!mark.is_alphanumeric() || found.is_ticked()).then_some(found);
+            return (!is_tag && (!mark.is_alphanumeric() || found.is_ticked())).then_some(found);
         }
         let (mark, text_at) = if let Some(rest) = text.strip_prefix("&#") {
             let (number, _) = rest.split_once(';')?;
@@ -158,11 +159,11 @@ const LONGEST_MARK: usize = 40;
 /// The bytes of a blank, a tab, a no-break space and a wide blank.
 const BLANKS: &[u8] = b" \t\xc2\xa0\xe3\x80";
 /// Drawn boxes; a wide bracket begins one.
-const SQUARES: &str = "\u{2395}\u{25ab}\u{25cb}\u{25ef}\u{26aa}\u{2610}\u{2611}\u{2612}\u{25a1}\u{25a2}\u{25fb}\u{25fd}\u{274f}\u{2750}\u{2751}\u{2752}\u{2b1a}\u{2b1b}\u{2b1c}\u{1f532}\u{1f533}\u{1f5f9}\u{ff3b}";
+const SQUARES: &str = "\u{2395}\u{25ab}\u{25cb}\u{25ef}\u{26aa}\u{2610}\u{2611}\u{2612}\u{25a1}\u{25a2}\u{25fb}\u{25fd}\u{274f}\u{2750}\u{2751}\u{2752}\u{2b1a}\u{2b1b}\u{2b1c}\u{1f532}\u{1f533}\u{1f5f9}\u{f06f}\u{f071}\u{f0a8}\u{ff3b}";
 /// Brackets that make a box around a blank, a mark or nothing.
 const PAIRS: [&str; 2] = [
-    "({\u{ff08}\u{300c}\u{300e}\u{3010}\u{3014}\u{2045}\u{27e6}",
-    ")}\u{ff09}\u{300d}\u{300f}\u{3011}\u{3015}\u{2046}\u{27e7}",
+    "({<\u{ff08}\u{ff5b}\u{300c}\u{300e}\u{3010}\u{3014}\u{3016}\u{3018}\u{301a}\u{2045}\u{27e6}\u{27e8}",
+    ")}>\u{ff09}\u{ff5d}\u{300d}\u{300f}\u{3011}\u{3015}\u{3017}\u{3019}\u{301b}\u{2046}\u{27e7}\u{27e9}",
 ];
 /// Variation selectors: they choose how a letter is drawn.
 const DRAWN: [char; 2] = ['\u{fe0e}', '\u{fe0f}'];
@@ -211,7 +212,7 @@ impl<'a> TaskText<'a> {
             return task;
         }
         let text = text.trim_start_matches('\u{200b}');
-        let struck = text.strip_prefix("~~").filter(|_| is_struck(text));
+        let struck = text.strip_prefix("~~").filter(|rest| rest.contains("~~"));
         // An emoji in front is no word.
         let drawn = text
             .split_once(' ')
@@ -249,8 +250,10 @@ impl<'a> TaskText<'a> {
     }
 }
 
+/// Behind an id, words in the place of those struck through are a task.
 fn is_struck(text: &str) -> bool {
-    text.strip_prefix("~~").is_some_and(|rest| rest.contains("~~"))
+    let last = text.strip_prefix("~~").and_then(|rest| rest.rsplit_once("~~"));
+    last.is_some_and(|(_, rest)| !rest.trim_start().starts_with(char::is_alphanumeric))
 }
 
 /// Fast for the usual case: one space or none in front.

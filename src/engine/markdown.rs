@@ -114,7 +114,7 @@ fn split(text: &[u8]) -> Vec<Line<'_>> {
 
 /// The number of lines of front matter. Front matter stands between two lines of dashes and begins with a name. At the
 /// margin stand only names, and items without a box. No box has a task's id, and no line is blank.
-fn front_matter(lines: &[Line<'_>]) -> usize {
+pub fn front_matter(lines: &[Line<'_>]) -> usize {
     let is_mark = |line: &Line<'_>| line.text.trim_ascii_end() == b"---";
     let is_name = |line: &Line<'_>| {
         let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);

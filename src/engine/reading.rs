@@ -7,7 +7,7 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use super::aside::{Aside, AsideKind, TOGETHER};
-use super::boxes;
+use super::boxes::{self, open_value};
 use super::line::{Piece, TaskBox, TaskText, text_of};
 use super::markdown::{self, Kind, Line};
 use super::tasks::{NESTED, Task, TaskList};
@@ -36,6 +36,7 @@ impl TaskList {
             whole: std::str::from_utf8(text).ok().map(Arc::from),
             has_formats: memchr::memchr(b'?', text).is_some(),
             checks: memmem::find_iter(text, VERIFY).collect(),
+            front: markdown::front_matter(&lines),
             length: text.len(),
             tasks: Vec::with_capacity(lines.len()),
             ..ListReader::default()
@@ -58,11 +59,8 @@ impl TaskList {
         let (list, mut open, mut all) = (Self::parse(text), 0, 0);
         for aside in list.asides() {
             let text = &aside.text;
-            // A heading or a row may tell a state in words.
-            let is_state = aside.kind == AsideKind::Odd
-                && text.starts_with(['#', '|'])
-                && boxes::open_in(text.as_bytes()).is_none();
-            let is_prose = is_state || (text.starts_with('[') && !text.contains("CHK"));
+            let is_prose = (aside.kind == AsideKind::State && !text.starts_with("- "))
+                || (text.starts_with('[') && !text.contains("CHK"));
             if !is_prose && (aside.kind == AsideKind::Gate || !TOGETHER.contains(&aside.kind)) {
                 (open, all) = (open + usize::from(aside.is_open), all + 1);
             }
@@ -128,18 +126,22 @@ struct ListReader {
     /// The first place in `checks` behind the lines read so far.
     next_check: usize,
     length: usize,
+    /// Lines of front matter.
+    front: usize,
     tasks: Vec<Task>,
     unread: Vec<Aside>,
     /// Lines that begin with a possible state, each with its section; `None` if the section does not matter.
     states: Vec<(Option<usize>, Aside)>,
-    /// Headings around the line that may tell a state, each with its level and the number of tasks above.
-    headings: Vec<(usize, usize, Aside)>,
+    /// Headings around the line, and lines right below them, that may tell the state of a part; each with its `part`.
+    parts: Vec<(usize, usize, Aside)>,
     /// Tasks that a line may belong to, each nested in the one before.
     open: Vec<usize>,
     ids: Ids,
     phase: Arc<str>,
     section: usize,
     phases: usize,
+    /// The level of the heading above, and the number of tasks above the heading.
+    part: (usize, usize),
     /// Extra columns of all tasks: those below a heading with a box are nested in the heading.
     base: usize,
     above: Above,
@@ -183,6 +185,7 @@ impl ListReader {
         self.phases += usize::from(level < 3 || phase_of(&title).is_some());
         self.section += 1;
         self.base = 0;
+        self.part = (level, self.tasks.len());
         self.above = Above::default();
         if is_legend(&title) {
             self.above.legend = Some(String::new());
@@ -211,6 +214,11 @@ impl ListReader {
             self.above.legend = Some(String::new());
         } else if self.above.is_blank || name.len() < plain.trim_end().len() {
             self.above.legend.take_if(|marks| !marks.is_empty());
+        }
+        // This fence has no end: one above may be the stray one, and hide work.
+        if words.starts_with(b"```") || words.starts_with(b"~~~") {
+            let hidden = |aside: &&mut Aside| aside.kind == AsideKind::Hidden;
+            self.unread.iter_mut().filter(hidden).for_each(|aside| aside.is_open = true);
         }
         self.above.says_gate |= words_of(&plain).next() == Some("GATE");
         self.above.heading = None;
@@ -258,7 +266,7 @@ impl ListReader {
         let none = match task.id {
             None if said.is_empty() => Some(AsideKind::Bare),
             // Spec-kit's `[P]` marks parallel work; its notes explain the mark in a list.
-            None if found.mark == 'P' => return self.state(number, line, false),
+            None if found.mark == 'P' => return self.state(number, line, (false, true)),
             // A number in brackets without an id is a reference.
             None if found.mark.is_ascii_digit() => Some(AsideKind::Odd),
             Some(id) if id.starts_with("CHK") && !id.contains('-') => Some(AsideKind::Gate),
@@ -377,32 +385,40 @@ impl ListReader {
         }
         if let Some((kind, is_open)) = boxes::seen_in(line, below.unwrap_or_default()) {
             let is_legend = self.above.legend.is_some() || is_legend(&text_of(line.words()));
+            // Marks in code are explained, not used.
+            let is_open = is_open && !(is_legend && kind == AsideKind::Code);
             let kind = if is_legend { AsideKind::Legend } else { kind };
             self.unread.push(Aside::new(kind, number, line.text, is_open));
         } else if line.is_hidden() && boxes::begins_open(line.text) {
             self.unread.push(Aside::new(AsideKind::Hidden, number, line.text, false));
-        } else if let Some(has_id) = boxes::state_in(line) {
-            self.state(number, line, has_id);
+        } else if let Some(told) = boxes::state_in(line) {
+            self.state(number, line, told);
+        } else if number <= self.front && line.column > 0 && open_value(&text_of(line.text)) {
+            self.state(number, line, (true, true));
         }
     }
 
     /// Notes what may be the state of a task, but not in a legend.
-    fn state(&mut self, number: usize, line: &Line<'_>, is_sure: bool) {
-        if self.above.legend.is_some() {
+    fn state(&mut self, number: usize, line: &Line<'_>, (is_sure, is_open): (bool, bool)) {
+        let words = line.words();
+        if self.above.legend.is_some() || is_legend(&text_of(words)) {
             return;
         }
-        let aside = Aside::new(AsideKind::Odd, number, line.text, true);
+        let is_in_brackets = words.strip_prefix(b"**").unwrap_or(words).starts_with(b"[");
+        let is_odd = is_in_brackets && line.kind == Kind::Item;
+        let kind = if is_odd { AsideKind::Odd } else { AsideKind::State };
+        let aside = Aside::new(kind, number, line.text, is_open);
         match line.kind {
             _ if is_sure => self.states.push((None, aside)),
-            Kind::Heading(level) => self.headings.push((level, self.tasks.len(), aside)),
-            Kind::Item => self.states.push((Some(self.section), aside)),
-            _ => {}
+            _ if is_odd => self.states.push((Some(self.section), aside)),
+            Kind::Text | Kind::Code if is_in_brackets => {}
+            _ => self.parts.push((self.part.0, self.part.1, aside)),
         }
     }
 
     /// Leaves headings of this level and deeper ones: boxes below a heading tell the state of the part.
     fn leave_headings(&mut self, level: usize) {
-        while let Some((_, above, aside)) = self.headings.pop_if(|(inner, ..)| *inner >= level) {
+        while let Some((_, above, aside)) = self.parts.pop_if(|(inner, ..)| *inner >= level) {
             self.unread.extend(Some(aside).filter(|_| above == self.tasks.len()));
         }
     }

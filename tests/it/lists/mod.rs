@@ -418,7 +418,6 @@ fn no_open_box_is_silent() {
         "** [ ] T2 b",
         ".. [ ] T2 b",
         "- [50%] T2 b",
-        "- [done] T2 b",
         "- [\u{2717}] T2 b",
         "- [\u{ff38}] T2 b",
         "Status: [ ]",
@@ -535,6 +534,59 @@ fn no_open_box_is_silent() {
         "State: TODO",
         "- $\\square$ b",
         "## Other\n\n- \u{1f6a7} b",
+        "- TODO(ann): b",
+        "- TODO\u{ff1a}b",
+        "- TODO, b",
+        "- `TODO` b",
+        "- (TODO) b",
+        "- IN PROGRESS: b",
+        "- NOT STARTED: b",
+        "** HOLD b",
+        "- b \u{2014} TODO",
+        "- b: NOT DONE",
+        "- b [TODO]",
+        "## Other\n\n- [pending] b",
+        "## Part 2: b (IN PROGRESS)",
+        "## Part 2 \u{2013} NOT STARTED",
+        "### b [PENDING]",
+        "## b [1/3]",
+        "### b \u{23f3}",
+        "### \u{23f3} b",
+        "- b \u{23f3}",
+        "- **b** \u{1f6a7}",
+        "2. b - \u{1f504} In Progress",
+        "**b** \u{23f3} Pending",
+        "- T2 \u{23f3} b",
+        "- **T2**: \u{23f3} b",
+        "\u{23f3} T2 b",
+        "- \u{3010}\u{672a}\u{5b8c}\u{6210}\u{3011}b",
+        "### \u{3010}\u{672a}\u{5b8c}\u{6210}\u{3011}T2 b",
+        "- \u{ff08}\u{672a}\u{7740}\u{624b}\u{ff09}b",
+        "- :x: b",
+        "- b :hourglass:",
+        "- &square; b",
+        "- `[ ]` T2 b",
+        "### `[ ]` T2 b",
+        "| `[ ]` | T2 |",
+        "| T2 | **TODO** |",
+        "| T2 | `TODO` |",
+        "| T2 | In Progress \u{1f6a7} |",
+        "| T2 | **0%** |",
+        "| T2 | 0/5 tasks |",
+        "| T2 | :x: |",
+        "Status: `TODO`",
+        "**Current status:** \u{23f3} it waits",
+        "Estado: \u{23f3}",
+        "\u{72b6}\u{6001}\u{ff1a}\u{23f3}",
+        "Status \u{2014} \u{23f3}",
+        "## Other\n**Status:** Not Started",
+        "- < > b",
+        "- \u{3016} \u{3017} b",
+        "- \u{ff5b} \u{ff5d} b",
+        "- \u{f0a8} b",
+        "- \u{23ed}\u{fe0f} b",
+        "```\n- [ ] T2 b\n\n```\ncode\n```",
+        "- [ ] T2 ~~old name~~ new name",
     ] {
         let list = list_with(line);
         let is_open = list.open().next().is_some();
@@ -627,6 +679,32 @@ fn words_before_boxes_are_named() {
 }
 
 #[test]
+fn words_for_done_are_not_open() {
+    for line in [
+        "- [done] T2 b",
+        "- [DONE] b",
+        "- [OK] T2 b",
+        "- [CLOSED] b",
+        "- [cancelled] T2 b",
+        "- [N/A] b",
+        "- [\u{5b8c}\u{6210}] T2 b",
+        "- `[x]` T2 b",
+    ] {
+        let list = TaskList::parse(format!("- [x] T1 a\n{line}\n").as_bytes());
+        assert_eq!((list.asides().len(), list.uncounted()), (1, None), "{line}");
+    }
+}
+
+#[test]
+fn what_has_no_box_may_be_open() {
+    let said = "1 line may be open work: line 3 (state: | width | 9/16 |)";
+    assert_eq!(list_with("| width | 9/16 |").uncounted().as_deref(), Some(said));
+    let told =
+        "line 3 looks like a task and does not count, for it tells a state without a box: TODO b";
+    assert_eq!(list_with("TODO b").asides_in_words(), [told]);
+}
+
+#[test]
 fn ruled_tasks_are_no_front_matter() {
     let list = TaskList::parse(b"---\nSetup:\n  - [ ] T001 a\n---\n- [x] T002 b\n");
     assert_eq!((list.open().count(), list.done()), (1, 1));
@@ -686,6 +764,26 @@ fn what_is_no_box_is_silent() {
         "Status: \u{2705}",
         "> TODO b",
         "\u{1f6a7} This page is not finished",
+        "## TODO",
+        "## \u{1f504} In progress",
+        "Status: in progress",
+        "Part [1/3]",
+        "- WAIT_TIME is in seconds",
+        "- NEXT.js and more",
+        "- Set it to `PENDING`",
+        "- Values: OPEN, CLOSED",
+        "- Remove every TODO",
+        "- [TODO](TODO.md)",
+        "- Priority: \u{1f534} High",
+        "- Scale it by 2\u{d7}",
+        "**\u{274c} Wrong:**",
+        "We mark what is open with \u{23f3}",
+        "- `[ ]` = open",
+        "`[ ]` open, `[x]` done",
+        "- <> is a fragment",
+        "- a < b > c",
+        "| T2 | [done] |",
+        "<!-- TODO: split it",
     ] {
         assert_eq!(list_with(line).asides(), [], "{line}");
     }
