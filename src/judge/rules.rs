@@ -142,7 +142,7 @@ impl FileFacts {
 struct Match {
     task: usize,
     file: usize,
-    /// The path is the named one, or no file of the named path was there at arming.
+    /// The path is the named one, or nobody knows where the named one is: its first folder is not there.
     is_exact: bool,
 }
 
@@ -372,7 +372,8 @@ impl<'a> Group<'a> {
         let names = self.tasks[place].names.iter().zip(&self.hits[place]);
         let is_it = |(name, hit): &(&FileName, &bool)| {
             let known = [&self.files.known, &self.files.maybe];
-            let may_be = name.looks || known.iter().any(|paths| is_among(paths, &name.path));
+            let may_be = (name.looks && !name.is_ending())
+                || known.iter().any(|paths| is_among(paths, &name.path));
             !**hit && may_be && !self.files.is_text(&name.path)
         };
         names.filter(is_it).map(|(name, _)| name.path.clone()).collect()
@@ -465,7 +466,7 @@ fn matches(tasks: &[TaskFacts], files: &FileFacts) -> (Vec<Match>, Vec<Vec<bool>
             for (_, task, name) in index[from..].iter().take_while(|(name, ..)| name == key) {
                 hits[*task][*name] = true;
                 let name = &tasks[*task].names[*name].path;
-                let is_there = is_among(&files.known, name);
+                let is_there = [&files.known, &files.missing].iter().any(|all| is_among(all, name));
                 let is_it = *name == changed.path
                     || (name.ends_with('/') && changed.path.starts_with(&**name));
                 let is_exact = is_it || !is_there;

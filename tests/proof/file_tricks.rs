@@ -275,10 +275,32 @@ pub const PLANS: &[Plan] = &[
         name: "named file that nobody wrote",
         tasks: &["Write {1} for the totals"],
         files: &[("lib/sum.x", "a = 1\n")],
-        each: &["lib/total.x", "lib/deep/total.x", "`total.x`"],
+        each: &["lib/total.x", "lib/deep/total.x", "`lib/total.x`"],
         turns: &["echo b >>lib/sum.x"],
         says: "no such file is there",
         ..OPEN
+    },
+    Plan {
+        name: "bare name that nobody wrote",
+        tasks: &["Write {1} for the totals"],
+        files: &[("lib/sum.x", "a = 1\n")],
+        each: &["`total.x`", "`total.config.x`"],
+        turns: &["echo b >>lib/sum.x"],
+        says: "could be a file, and has not changed",
+        ..DOUBT
+    },
+    Plan {
+        name: "new file in a wrong place",
+        tasks: &["Write `{1}`"],
+        each: &[
+            "lib/total.x ¦ attic/lib/total.x",
+            "lib/deep/total.x ¦ docs/old/lib/deep/total.x",
+            "lib/test_total.x ¦ other/lib/test_total.x",
+        ],
+        files: &[("lib/sum.x", "a = 1\n")],
+        turns: &["mkdir -p $(dirname {2}); put junk {2}"],
+        says: "a file of the same name in another folder",
+        ..DOUBT
     },
     Plan { name: "test in place of the code", each: &["{new_test}", "{test}"], ..INSTEAD },
     Plan {
