@@ -18,6 +18,9 @@ const DOUBTS: [(FileChange, &str); 8] = [
     (FileChange::Folder, "only a new folder:"),
     (FileChange::Gone, "gone:"),
 ];
+/// Beginnings and parts of the paths of files that look as if a program had made them.
+const MADE_BEGINS: &str = "target/ build/ dist/ out/ coverage/ .spool/ junit.xml go.sum";
+const MADE_PARTS: &str = ".lock -lock. .min. .pb. .generated. .egg-info/ .pid .sqlite3-";
 /// Files in one doubt.
 const NAMED: usize = 3;
 
@@ -363,7 +366,8 @@ impl<'a> Group<'a> {
             || self.new[file].is_some() || self.files.whose(path) == Some(&self.tasks[place].id);
         let is_named = self.named[place].iter().any(|named| named.file == file);
         let is_alone = self.shared_by != Some(place);
-        let is_its = is_named || (is_alone && is_fresh() && !self.files.is_judge(path));
+        let may_be = !self.files.is_judge(path) && !is_made(path);
+        let is_its = is_named || (is_alone && is_fresh() && may_be);
         is_its && self.change(place, file) == FileChange::Content
     }
 
@@ -397,7 +401,13 @@ impl<'a> Group<'a> {
                 return tests_changed(&self.files.judges);
             }
             let alike = own.iter().filter(|file| self.change(place, **file) == best);
-            return weak(best, &mut alike.map(|file| self.path(*file).to_owned()));
+            let alike = alike.map(|file| self.path(*file).to_owned());
+            let made = |path: &String| best == FileChange::Content && is_made(path);
+            let made = few(&mut alike.clone().filter(made), NAMED);
+            if !made.is_empty() {
+                return ["only files that look generated: ", &made].concat();
+            }
+            return weak(best, &mut { alike });
         }
         let taken = named.iter().find_map(|named| Some((named.file, self.owner[named.file]?)));
         if let Some((file, owner)) = taken {
@@ -417,6 +427,12 @@ impl<'a> Group<'a> {
         }
         "files have changed, and nothing shows that they are its work".to_owned()
     }
+}
+
+/// The file looks as if a program had made it, such as a lock file.
+fn is_made(path: &str) -> bool {
+    MADE_BEGINS.split(' ').any(|begin| path.starts_with(begin))
+        || MADE_PARTS.split(' ').any(|part| path.contains(part))
 }
 
 /// The weakest change has the highest rank.

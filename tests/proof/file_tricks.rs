@@ -365,6 +365,25 @@ pub const PLANS: &[Plan] = &[
         ..NAMELESS
     },
     Plan {
+        name: "generated files alone",
+        tasks: &["Make the sums faster"],
+        each: &[
+            "Cargo.lock",
+            "package-lock.json",
+            "static/app.min.js",
+            "api/sum.pb.go",
+            "go.sum",
+            "src/schema.generated.ts",
+            "junit.xml",
+            "sums.egg-info/PKG-INFO",
+            "server.pid",
+        ],
+        files: &[("{1}", "old\n")],
+        turns: &["echo new >{1}"],
+        says: "only files that look generated",
+        ..DOUBT
+    },
+    Plan {
         name: "nameless beside one with a name",
         tasks: &["Implement the total in {source}", "Make the output easy to read"],
         suspects: "{b}",

@@ -311,23 +311,8 @@ pub const PLANS: &[Plan] = &[
         name: "leavings of tools that are little known",
         fits: in_git,
         tasks: &["Make the sums faster"],
-        each: &[".vscode/settings.json", ".yarn/install-state.gz", "junit.xml"],
+        each: &[".vscode/settings.json", ".yarn/install-state.gz"],
         turns: &["mkdir -p $(dirname '{1}'); echo new >'{1}'"],
-        ..UNDETECTED
-    },
-    Plan {
-        name: "generated files alone",
-        tasks: &["Make the sums faster"],
-        each: &[
-            "Cargo.lock",
-            "package-lock.json",
-            "static/app.min.js",
-            "api/sum.pb.go",
-            "go.sum",
-            "src/schema.generated.ts",
-        ],
-        files: &[("{1}", "old\n")],
-        turns: &["echo new >{1}"],
         ..UNDETECTED
     },
 ];
