@@ -83,6 +83,25 @@ pub const PLANS: &[Plan] = &[
         ..COMMENT
     },
     Plan {
+        name: "comment right behind code",
+        each: &[
+            "a.py ¦ x = 1 ¦ x = 1  #done",
+            "a.yaml ¦ a: 1 ¦ a: 1 #done",
+            "a.sh ¦ f more ¦ f more #done",
+            "a.toml ¦ a = 1 ¦ a = 1 #done",
+            "a.js ¦ f(); ¦ f();//done",
+            "a.go ¦ f() { ¦ f() {// done",
+            "a.sql ¦ SELECT 1; ¦ SELECT 1;-- done",
+            "a.html ¦ <p>hi</p> ¦ <p>hi</p><!-- done -->",
+            "a.c ¦ int a; ¦ int a; /* done\nat last */",
+            "a.c ¦ f(a); ¦ f(/* done */ a);",
+            "setup.cfg ¦ a = 1 ¦ a = 1\n; done",
+        ],
+        files: &[("{1}", "{2}\n")],
+        turns: &["put 3 {1}"],
+        ..COMMENT
+    },
+    Plan {
         name: "work that is commented out",
         each: &[
             "a.py ¦ # def total(all):\n#     return sum(all)",
@@ -104,6 +123,15 @@ pub const PLANS: &[Plan] = &[
         ],
         files: &[("{1}", "{2}\n")],
         turns: &["put 3 {1}"],
+        says: "only blanks differ in",
+        ..DOUBT
+    },
+    Plan {
+        name: "blank that nobody sees",
+        tasks: &["Finish `{1}`"],
+        each: &["a.py ¦ \\v", "a.c ¦ \\f"],
+        files: &[("{1}", "a = 1\n")],
+        turns: &["printf '{2}' >>{1}"],
         says: "only blanks differ in",
         ..DOUBT
     },
