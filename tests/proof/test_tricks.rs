@@ -217,6 +217,11 @@ pub const PLANS: &[Plan] = &[
             "cargo test; true ¦ test result: FAILED. 2 passed; 1 failed; 0 ignored",
             "npm test | cat ¦ Tests:       1 failed, 5 passed, 6 total",
             "go test ./... || true ¦ ok  \texample.com/b\t0.01s\nFAIL\texample.com/a\t0.01s",
+            "lein test ¦ Ran 3 tests containing 3 assertions.\n1 failures, 0 errors.",
+            "v test . ¦ Summary for all V _test.v files: 1 failed, 2 passed, 3 total",
+            "ava ¦   2 tests passed\n  1 test failed",
+            "dune test ¦ 1 failure! in 0.001s. 3 tests run.",
+            "all-tests ¦ 5 passed, 1 failed",
         ],
         says: "its output says that tests failed",
         ..NOTHING_RAN
@@ -256,6 +261,21 @@ pub const PLANS: &[Plan] = &[
             "gradle test ¦ > Task :test SKIPPED",
             "swift test ¦ Executed 3 tests, with 3 tests skipped and 0 failures (0 unexpected) in 0.0 seconds",
             "dotnet test ¦ Skipped! - Failed:     0, Passed:     0, Skipped:     3, Total:     3",
+        ],
+        ..NOTHING_RAN
+    },
+    Plan {
+        name: "all skipped, with a number before it",
+        each: &[
+            "ctest ¦ 100% tests passed, 0 tests failed out of 1\n\nThe following tests did not run:\n\t  1 - sums (Skipped)",
+            "lein test ¦ Ran 3 tests containing 0 assertions.\n0 failures, 0 errors.",
+            "rake test ¦ 3 tests, 0 assertions, 0 failures, 0 errors, 0 pendings, 3 omissions, 0 notifications",
+            "unity ¦ 3 Tests 0 Failures 3 Ignored \nOK",
+            "cucumber ¦ 3 scenarios (3 undefined)\n6 steps (6 undefined)",
+            "catch2 ¦ All tests passed (0 assertions in 1 test case)",
+            "pest ¦   Tests:    3 skipped (0 assertions)",
+            "all-tests ¦ 0 passed, 0 failed",
+            "mix test ¦ There are no tests to run",
         ],
         ..NOTHING_RAN
     },
