@@ -48,8 +48,10 @@ pub enum TestsRun {
 /// `s` subtracts what the line calls failed or skipped, `1` and `0` count as one test or none, `<` subtracts one, `f` is a
 /// failed test, and `-` counts only the failures.
 const LINES: &str = include_str!("output.lines");
-/// Commands that succeed whatever ran before them.
-const DEAF: &str = "true|:|echo|printf|exit 0|return 0|ls|pwd|date|cat|tail|head|tee|sort|sed|wc|tr|cut|uniq|column|less|more|sleep|wait";
+/// Commands that always succeed, and those that do so behind another command.
+const DEAF: &str = "true|:|echo|printf|exit 0|return 0|test 1|[ 1 ]";
+const DEAF_BEHIND: &str =
+    "ls|pwd|date|cat|tail|head|tee|sort|sed|wc|tr|cut|uniq|column|less|more|sleep|wait";
 /// Test runners that count their tests; then build tools that do so if one of `TASKS` follows.
 const RUNNERS: &str = "ava busted nextest ctest cypress jest mocha phpunit pest playwright prove pytest rspec tox unittest vitest bats karma \
     nose2 minitest behat behave codecept cucumber cucumber-js elm-test eunit ginkgo gotestsum jasmine nosetests Invoke-Pester \
@@ -86,19 +88,30 @@ pub fn tests_run(command: &str, output: &[u8]) -> TestsRun {
     }
 }
 
-/// The exit code of the line says nothing about what it runs: `npm test || true`, `npm test | tee log`, `npm test &`.
+/// The exit code of the line says nothing about the work: `npm test || true`, `npm test | tee log`, `npm test &`, `true`.
 pub fn is_deaf(line: &str) -> bool {
     let line = line.trim_matches(|sign: char| sign.is_whitespace() || "'\"(){};".contains(sign));
     let parts = line.replace("||", ";").replace("&&", "\0").replace(" & ", ";");
     let is_end =
         |sign: char| matches!(sign, ';' | '\n') || (sign == '|' && !line.contains("pipefail"));
-    let is_well = |part: &str| {
+    let is_one = |all: &str, part: &str| {
         let part = part.trim_matches([' ', '(', ')', '{', '}']);
-        let rest = DEAF.split('|').find_map(|known| part.strip_prefix(known));
+        let rest = all.split('|').find_map(|known| part.strip_prefix(known));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '>', ')']))
     };
-    let last = parts.rsplit_once(is_end).map(|(_, last)| last);
-    parts.ends_with('&') || last.is_some_and(|last| last.split('\0').all(is_well))
+    let is_well = |part: &str| is_one(DEAF, part) || is_one(DEAF_BEHIND, part);
+    let words = ["then ", "else ", "do "];
+    match parts.rsplit_once(is_end) {
+        None => {
+            parts.ends_with('&') || parts.split('\0').all(|part| is_one(DEAF, part) || part == "ls")
+        }
+        // Each branch ends well.
+        Some((branches, " fi" | " done")) => branches.split(is_end).map(str::trim).all(|part| {
+            let body = words.iter().find_map(|word| part.strip_prefix(word)).unwrap_or(part);
+            is_one("if|elif|while|until|for", part) || is_well(body)
+        }),
+        Some((_, last)) => parts.ends_with('&') || last.split('\0').all(is_well),
+    }
 }
 
 /// For a command that runs tests: `true` if the command only lists them.
@@ -698,12 +711,27 @@ mod tests {
             "npm test && echo good || echo bad",
             "npm test || (exit 0)",
             "npm test || ls",
+            "npm test || test 1",
+            "npm test || [ 1 ]",
+            "if npm test; then echo good; else echo bad; fi",
+            "while npm test; do :; done",
+            "true",
+            "true npm test",
+            ":",
+            "ls",
+            "echo 1",
+            "echo $(npm test) && true",
         ] {
             assert!(is_deaf(line), "{line}");
         }
         for line in [
-            "true",
-            "echo 1",
+            "ls dist/app",
+            "cat report.txt",
+            "date >> report",
+            "test -d src",
+            "echo first && npm test",
+            "if npm test; then echo good; else exit 1; fi",
+            "for app in a b; do npm test; done",
             "npm test",
             "npm test 2>&1",
             "npm test && echo good",
