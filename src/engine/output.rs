@@ -45,11 +45,13 @@ pub enum TestsRun {
 
 /// Lines of well-known runners, in which `*` is any text and `+` the number. The sign before a line tells its meaning:
 /// `=` counts passed tests, `t` all tests, less those that the line calls failed or skipped. Lines without a number:
-/// `p` takes the number before `passed` or `Passed`, `s` subtracts what the line calls failed or skipped, `1` and `0`
-/// count as one test or none, `<` subtracts one, `f` is a failed test, and `-` counts only the failures.
+/// `s` subtracts what the line calls failed or skipped, `1` and `0` count as one test or none, `<` subtracts one, `f` is a
+/// failed test, and `-` counts only the failures.
 const LINES: &str = include_str!("output.lines");
-/// Commands that succeed whatever ran before them.
-const DEAF: &str = "true|:|echo|printf|exit 0|return 0|ls|pwd|date|cat|tail|head|tee|sort|sed|wc|tr|cut|uniq|column|less|more|sleep|wait";
+/// Commands that always succeed, and those that do so behind another command.
+const DEAF: &str = "true|:|echo|printf|exit 0|return 0|test 1|[ 1 ]";
+const DEAF_BEHIND: &str =
+    "ls|pwd|date|cat|tail|head|tee|sort|sed|wc|tr|cut|uniq|column|less|more|sleep|wait";
 /// Test runners that count their tests; then build tools that do so if one of `TASKS` follows.
 const RUNNERS: &str = "ava busted nextest ctest cypress jest mocha phpunit pest playwright prove pytest rspec tox unittest vitest bats karma \
     nose2 minitest behat behave codecept cucumber cucumber-js elm-test eunit ginkgo gotestsum jasmine nosetests Invoke-Pester \
@@ -63,8 +65,12 @@ const TASKS: &str = "test tests t tst --test";
 const LISTING: &str =
     "--collect-only --co -list --list --list-tests --listTests --dry-run --no-run --show-only";
 /// Beginnings of words that call a number of tests skipped, or failed.
-const LEFT_OUT: &str = "skip ignor pending exclu todo xfail disabled expected incomplete";
+const LEFT_OUT: &str = "skip ignor pending exclu todo xfail disabled expected incomplete blacklist collect deselect omission undefined";
 const FAILURES: &str = "fail error broken timed unexpected";
+/// Words that count tests, and passed ones; words right before the first number of such a line.
+const TESTS: &str = "test tests doctest doctests spec specs example examples scenario scenarios run runs case cases";
+const PASSED: &str = "pass passed passing success successes successful succeeded result results";
+const LEADS: &str = "Ran DONE Finished Executed Tests Totals Summary cases files ok OK SUCCESS Success FAIL FAILED Failure";
 
 pub fn tests_run(command: &str, output: &[u8]) -> TestsRun {
     let lines = plain_lines(output);
@@ -82,19 +88,30 @@ pub fn tests_run(command: &str, output: &[u8]) -> TestsRun {
     }
 }
 
-/// The exit code of the line says nothing about what it runs: `npm test || true`, `npm test | tee log`, `npm test &`.
+/// The exit code of the line says nothing about the work: `npm test || true`, `npm test | tee log`, `npm test &`, `true`.
 pub fn is_deaf(line: &str) -> bool {
     let line = line.trim_matches(|sign: char| sign.is_whitespace() || "'\"(){};".contains(sign));
     let parts = line.replace("||", ";").replace("&&", "\0").replace(" & ", ";");
     let is_end =
         |sign: char| matches!(sign, ';' | '\n') || (sign == '|' && !line.contains("pipefail"));
-    let is_well = |part: &str| {
+    let is_one = |all: &str, part: &str| {
         let part = part.trim_matches([' ', '(', ')', '{', '}']);
-        let rest = DEAF.split('|').find_map(|known| part.strip_prefix(known));
+        let rest = all.split('|').find_map(|known| part.strip_prefix(known));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '>', ')']))
     };
-    let last = parts.rsplit_once(is_end).map(|(_, last)| last);
-    parts.ends_with('&') || last.is_some_and(|last| last.split('\0').all(is_well))
+    let is_well = |part: &str| is_one(DEAF, part) || is_one(DEAF_BEHIND, part);
+    let words = ["then ", "else ", "do "];
+    match parts.rsplit_once(is_end) {
+        None => {
+            parts.ends_with('&') || parts.split('\0').all(|part| is_one(DEAF, part) || part == "ls")
+        }
+        // Each branch ends well.
+        Some((branches, " fi" | " done")) => branches.split(is_end).map(str::trim).all(|part| {
+            let body = words.iter().find_map(|word| part.strip_prefix(word)).unwrap_or(part);
+            is_one("if|elif|while|until|for", part) || is_well(body)
+        }),
+        Some((_, last)) => parts.ends_with('&') || last.split('\0').all(is_well),
+    }
 }
 
 /// For a command that runs tests: `true` if the command only lists them.
@@ -119,7 +136,9 @@ fn runner_of(command: &str) -> Option<bool> {
 pub fn tests_shown(lines: &[String]) -> (Option<u64>, bool) {
     let (mut sum, mut go, mut maven, mut has_failed) = (None, [None; 2], [None; 2], false);
     for whole in lines {
-        let line = whole.trim();
+        let line = whole.trim_matches(|sign: char| sign.is_whitespace() || sign == '=');
+        let marks = ["# ", "ℹ ", "- ", "✖ ", "[info] ", "[error] "];
+        let line = marks.iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line).trim();
         if let Some(task) = line.strip_prefix("> Task :") {
             let passed = of_gradle(task);
             has_failed |= passed.is_some() && task.ends_with(" FAILED");
@@ -136,15 +155,14 @@ pub fn tests_shown(lines: &[String]) -> (Option<u64>, bool) {
         } else if let Some(passed) = of_tap(line) {
             has_failed |= passed < 0;
             more(&mut sum, Some(passed.max(0)));
-        } else if is_pytest(line.trim_matches(['=', ' '])) {
-            has_failed |= said_of(line, false) > 0;
-            more(&mut sum, Some(number_before_passed(line)));
+        } else if let Some([passed, failed]) = of_counts(line) {
+            has_failed |= failed > 0;
+            more(&mut sum, Some(passed));
         } else if let Some((kind, number)) = known_line(line) {
             has_failed |= kind == b'f' || said_of(line, false) > 0;
             let passed = match kind {
                 b'=' => number,
                 b't' => number - said_of(line, true),
-                b'p' => number_before_passed(line),
                 b's' => -said_of(line, true),
                 b'1' => 1,
                 b'<' => -1,
@@ -197,18 +215,17 @@ fn number_in(line: &str, row: &str) -> Option<i64> {
 fn said_of(line: &str, with_left_out: bool) -> i64 {
     let parts = line.split([',', ';', '|', '(', ')', '/']).flat_map(|part| part.split(" and "));
     let numbers = parts.filter_map(|part| {
-        let mut words =
-            part.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-        let begins =
-            |word: &str, known: &str| known.split(' ').any(|known| word.starts_with(known));
         let lower = part.to_lowercase();
-        let has = |known: &str| {
-            lower.split(|letter: char| !letter.is_alphanumeric()).any(|word| begins(word, known))
-        };
+        let words = || lower.split(|letter: char| !letter.is_alphanumeric());
+        let has = |known| words().any(|word| begins(known, word));
         let is_counted = if has(LEFT_OUT) { with_left_out } else { has(FAILURES) };
-        words.find_map(|word| word.parse::<i64>().ok()).filter(|_| is_counted)
+        words().find_map(|word| word.parse::<i64>().ok()).filter(|_| is_counted)
     });
     numbers.fold(0, i64::saturating_add)
+}
+
+fn begins(known: &str, word: &str) -> bool {
+    known.split(' ').any(|known| word.starts_with(known))
 }
 
 /// The count of a TAP line, -1 for a failure: `not ok 2 - adds # TODO later` counts 0.
@@ -229,26 +246,44 @@ fn of_gradle(task: &str) -> Option<i64> {
     is_test.then(|| i64::from(!matches!(state, "NO-SOURCE" | "SKIPPED" | "FAILED")))
 }
 
-/// The number before `passed` in `12 passed; 0 failed`; 0 for none.
-fn number_before_passed(line: &str) -> i64 {
-    let parts = line.split([' ', '\t', ',', ';', '(', ')', '|']).filter(|part| !part.is_empty());
-    let parts: Vec<&str> = parts.collect();
-    let pair = parts.windows(2).find(|pair| pair[1].eq_ignore_ascii_case("passed"));
-    pair.and_then(|pair| pair[0].parse().ok()).unwrap_or(0)
-}
-
-/// `12 passed, 1 skipped in 0.12s`: only numbers with their word, and the time.
-fn is_pytest(line: &str) -> bool {
-    let Some((counts, _)) = line.rsplit_once(" in ").filter(|(_, time)| {
-        time.starts_with(|first: char| first.is_ascii_digit()) && time.ends_with(['s', ')'])
-    }) else {
-        return false;
-    };
-    let is_count = |part: &str| {
-        let (number, word) = part.trim().split_once(' ').unwrap_or_default();
-        number.parse::<u64>().is_ok() && word.bytes().all(|byte| byte.is_ascii_lowercase())
-    };
-    counts == "no tests ran" || counts.split(',').all(is_count)
+/// The tests that passed and failed by a line of numbers and their words: `3 tests, 1 failure`, `ok. 12 passed; 1 ignored`,
+/// `2 skipped in 0.1s`. Words at the beginning that no tests are counted with make it another line: `6 steps passed`.
+fn of_counts(line: &str) -> Option<[i64; 2]> {
+    let is_in = |known: &str, word: &str| known.split(' ').any(|known| known == word);
+    let is_end = |letter: char| !letter.is_alphanumeric();
+    let begin = line.find(|letter: char| letter.is_ascii_digit())?;
+    let lead = line[..begin].split(is_end).rfind(|word| !word.is_empty());
+    let (is_led, is_known) = (lead.is_some(), lead.is_none_or(|lead| is_in(LEADS, lead)));
+    (is_known && !line.contains('%')).then_some(())?;
+    let (mut all, mut passed, mut left, mut failed, mut number) = (None, None, None, None, None);
+    let (mut parts, mut is_begun, mut is_of_tests, mut ends_in_number) = (0, is_led, false, true);
+    for word in line[begin..].split(is_end).filter(|word| !word.is_empty()) {
+        let lower = word.to_lowercase();
+        ends_in_number = word.starts_with(|letter: char| letter.is_ascii_digit());
+        if ends_in_number {
+            (number, parts) = (word.parse().ok(), parts + 1);
+            continue;
+        }
+        is_begun |= parts == 1;
+        if is_in(PASSED, &lower) {
+            passed = passed.or(number.take());
+        } else if begins(LEFT_OUT, &lower) {
+            more(&mut left, number.take());
+        } else if begins(FAILURES, &lower) {
+            more(&mut failed, number.take());
+        } else if is_in(TESTS, &lower) {
+            (all, is_of_tests) = (all.max(number), true);
+        } else if parts == 1 && !is_in("and as completed in total with", &lower) {
+            return None;
+        }
+    }
+    let is_said = left.is_some() || failed.is_some();
+    let is_timed = is_said && ends_in_number && line.contains(" in ");
+    let others = left.unwrap_or(0).saturating_add(failed.unwrap_or(0));
+    let all = all.filter(|_| is_led || is_said).map(|all: i64| all.saturating_sub(others));
+    let count = passed.or(all).or(is_said.then_some(0))?;
+    let is_whole = is_led || is_of_tests || is_timed || (passed.is_some() && parts > 1);
+    (is_begun && is_whole).then_some([count, failed.unwrap_or(0)])
 }
 
 #[cfg(test)]
@@ -403,6 +438,44 @@ mod tests {
             ("t/a.t .. skipped: later\nResult: NOTESTS\n", 0),
             ("0 of 1 test suites (0 of 0 test cases) passed.\n", 0),
             ("1 of 1 test suites (4 of 4 test cases) passed.\n", 4),
+            ("3 tests, 0 assertions, 0 failures, 0 errors, 0 pendings, 3 omissions\n", 0),
+            ("  Tests:    3 skipped (0 assertions)\n", 0),
+            ("  Tests:    3 todos (0 assertions)\n", 0),
+            ("All tests passed (0 assertions in 1 test case)\n", 0),
+            ("All tests passed (5 assertions in 3 test cases)\n", 3),
+            ("3 scenarios (3 undefined)\n6 steps (6 undefined)\n", 0),
+            ("3 scenarios (3 passed)\n6 steps (6 passed)\n", 3),
+            ("Ran 3 tests containing 0 assertions.\n0 failures, 0 errors.\n", 0),
+            ("Ran 3 tests containing 5 assertions.\n0 failures, 0 errors.\n", 3),
+            ("3 Tests 0 Failures 3 Ignored \nOK\n", 0),
+            ("3 tests collected in 0.01s\n", 0),
+            (" - Passed: 3\n - Skipped: 1\n - Failed: 0\n", 3),
+            ("  3 tests passed\n  1 test skipped\n", 3),
+            ("  3 tests skipped\n", 0),
+            ("0 passed, no failures\n", 0),
+            ("3 passed, no failures\n", 3),
+            ("0 failed and 3 passed in 1 ms.\n", 3),
+            ("Ran 3 tests, 3 results as expected, 0 unexpected\n", 3),
+            ("Ran 3 tests, 0 results as expected, 0 unexpected, 3 skipped\n", 0),
+            ("Ran 0 out of 3 specs, 0 failed\n", 0),
+            ("Ran 3 specs, 0 failed, in 1ms.\n", 3),
+            ("Summary for all V _test.v files: 3 passed, 3 total\n", 3),
+            ("Summary for all V _test.v files: 3 skipped, 3 total\n", 0),
+            ("Finished 3 tests in 1ms. All tests were successful.\n", 3),
+            ("Finished 0 tests in 1ms. No tests were ran.\n", 0),
+            ("Overall Summary: 3 test cases | 0 errors | 0 failures\n", 3),
+            ("Executed files:    3\nSucceeded files:   3 (100.0%)\n", 3),
+            ("5 passed, 0 failed\n", 5),
+            ("ok | 3 passed | 0 failed (2ms)\n", 3),
+            (
+                "100% tests passed, 0 tests failed out of 2\n\nThe following tests did not run:\n\t  1 - a (Skipped)\n",
+                1,
+            ),
+            ("There are no tests to run\n", 0),
+            ("No test is available in a.dll. Make sure that\n", 0),
+            ("Incomplete: No specs found\n", 0),
+            ("[info] No tests were executed.\n", 0),
+            ("  py312: SKIP (0.01 seconds)\n", 0),
         ] {
             assert_eq!(passed(output), Some(count), "{output}");
         }
@@ -417,6 +490,21 @@ mod tests {
             "built 3 passed items in the shop",
             "Tests are good",
             "> Task :compileTestJava\nBUILD SUCCESSFUL in 1s\n",
+            "6 steps (6 passed)\n2 features passed, 0 failed\n",
+            "0 errors, 2 warnings",
+            "✖ 2 problems (0 errors, 2 warnings)",
+            "3 files, 0 failures",
+            "3 files checked in 0.1s",
+            "Found 0 errors in 3 files",
+            "Success: no issues found in 3 source files",
+            "Build: 2 succeeded, 0 failed",
+            "Tasks:    3 successful, 3 total",
+            "collected 3 items",
+            "running 3 tests",
+            "Tests: 12",
+            "failed 3 times, then passed",
+            "00:01 +3: a test that passed",
+            "5 failed attempts in 3s",
         ] {
             assert_eq!(passed(output), None, "{output}");
         }
@@ -502,6 +590,21 @@ mod tests {
             "Failure! 1 passed, 1 failed.",
             "# of unexpected failures\t1",
             "Ok:                 1\nFail:               1",
+            "Ran 3 tests containing 3 assertions.\n1 failures, 0 errors.",
+            "2 passed, 1 failures",
+            "1 failed and 2 passed in 1 ms.",
+            "Ran 3 tests, 2 results as expected, 1 unexpected",
+            "Ran 3 specs, 1 failed",
+            "Finished 3 tests in 1ms. 1 test failed.",
+            "Executed files:    3\nSucceeded files:   2 (66.7%)\nFailed files:      1 (33.3%)",
+            "3 tests completed, 1 failed",
+            "Summary for all V _test.v files: 1 failed, 2 passed, 3 total",
+            " - Passed: 2\n - Failed: 1",
+            "1 failure! in 0.001s. 3 tests run.",
+            "  2 tests passed\n  1 test failed",
+            " 1/3 failed",
+            "  py312: FAIL code 1",
+            "error: Test failed",
         ];
         let run = |output: &str| tests_run("sh check.sh", output.as_bytes());
         let missed: Vec<_> = all.iter().filter(|text| run(text) != TestsRun::Failed).collect();
@@ -608,12 +711,27 @@ mod tests {
             "npm test && echo good || echo bad",
             "npm test || (exit 0)",
             "npm test || ls",
+            "npm test || test 1",
+            "npm test || [ 1 ]",
+            "if npm test; then echo good; else echo bad; fi",
+            "while npm test; do :; done",
+            "true",
+            "true npm test",
+            ":",
+            "ls",
+            "echo 1",
+            "echo $(npm test) && true",
         ] {
             assert!(is_deaf(line), "{line}");
         }
         for line in [
-            "true",
-            "echo 1",
+            "ls dist/app",
+            "cat report.txt",
+            "date >> report",
+            "test -d src",
+            "echo first && npm test",
+            "if npm test; then echo good; else exit 1; fi",
+            "for app in a b; do npm test; done",
             "npm test",
             "npm test 2>&1",
             "npm test && echo good",

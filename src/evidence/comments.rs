@@ -85,7 +85,8 @@ impl Hashes {
 
 /// Hashes the bytes without blanks.
 fn with_words(mut hash: Hasher, mut bytes: &[u8]) -> Hasher {
-    while let Some(at) = bytes.iter().position(|byte| byte.is_ascii_whitespace() || *byte >= 0xc2) {
+    while let Some(at) = bytes.iter().position(|byte| matches!(byte, b'\t'..=b'\r' | b' ' | 0xc2..))
+    {
         hash = hash.with(&bytes[..at]);
         let rest = &bytes[at..];
         let blank = if rest[0].is_ascii() { 1 } else { wide_blank(rest) };
@@ -114,6 +115,9 @@ fn comments_of(name: &[u8]) -> &'static Comments {
     let dot = name.iter().rposition(|byte| *byte == b'.');
     let ending = dot.map_or(&b""[..], |dot| &name[dot + 1..]);
     match ending.to_ascii_lowercase().as_slice() {
+        b"py" | b"pyi" | b"yaml" | b"yml" | b"toml" | b"sh" | b"bash" | b"zsh" | b"fish" => {
+            &Comments(&["#"], &[["\"\"\"", "\"\"\""], ["'''", "'''"]])
+        }
         b"rs" | b"c" | b"h" | b"cc" | b"cpp" | b"cxx" | b"hpp" | b"hh" | b"cs" | b"java"
         | b"kt" | b"kts" | b"scala" | b"swift" | b"go" | b"js" | b"jsx" | b"mjs" | b"cjs"
         | b"ts" | b"tsx" | b"mts" | b"cts" | b"dart" | b"groovy" | b"gradle" | b"proto"
@@ -125,9 +129,8 @@ fn comments_of(name: &[u8]) -> &'static Comments {
         b"lua" | b"hs" | b"elm" | b"adb" | b"ads" | b"vhd" | b"vhdl" | b"sql" => {
             &Comments(&["--"], &[["--[[", "]]"], ["{-", "-}"], ["/*", "*/"]])
         }
-        b"lisp" | b"clj" | b"cljs" | b"cljc" | b"el" | b"scm" | b"asm" | b"s" | b"ini" => {
-            &Comments(&[";", "#"], &[])
-        }
+        b"lisp" | b"clj" | b"cljs" | b"cljc" | b"el" | b"scm" | b"rkt" | b"asm" | b"s" | b"ini"
+        | b"cfg" => &Comments(&[";", "#"], &[]),
         b"tex" | b"sty" | b"erl" | b"hrl" => &Comments(&["%"], &[]),
         b"ml" | b"mli" | b"fs" | b"fsi" | b"fsx" | b"pas" => &Comments(&["//"], &[["(*", "*)"]]),
         b"f" | b"f90" | b"f95" | b"f03" | b"f08" => &Comments(&["!"], &[]),
@@ -171,61 +174,59 @@ impl Comments {
                     if found.is_none() {
                         break;
                     }
-                    inside = None;
                 }
-                let comment = blocks.iter().find(|[begin, _]| rest.starts_with(begin.as_bytes()));
-                let Some([begin, end]) = comment else { break };
-                rest = &rest[begin.len()..];
-                inside = Some((end.as_bytes(), true));
+                let (code, comment) = self.code_before_comment(rest);
+                hash = with_words(hash, code);
+                if let Some([begin, end]) = comment {
+                    rest = &rest[code.len() + begin.len()..];
+                    inside = Some((end.as_bytes(), true));
+                    continue;
+                }
+                // A text of several lines in the middle of code is no comment: the code uses it.
+                let quotes = blocks.iter().filter(|[begin, end]| begin == end);
+                inside = quotes.map(|[mark, _]| mark.as_bytes()).find_map(|mark| {
+                    let is_open = memmem::find_iter(code, mark).count() % 2 == 1;
+                    is_open.then_some((mark, false))
+                });
+                break;
             }
-            if inside.is_some() {
-                continue;
-            }
-            let code = &rest[..self.end_of_code(rest)];
-            hash = with_words(hash, code);
-            // A text of several lines in the middle of code is no comment: the code uses it.
-            let quotes = blocks.iter().filter(|[begin, end]| begin == end);
-            inside = quotes.map(|[mark, _]| mark.as_bytes()).find_map(|mark| {
-                let is_open = memmem::find_iter(code, mark).count() % 2 == 1;
-                is_open.then_some((mark, false))
-            });
         }
         inside.is_none_or(|(_, is_comment)| !is_comment).then(|| hash.finish())
     }
 
-    /// The beginning of the comment at the end of a line: behind a blank, and outside of quotation marks.
-    fn end_of_code(&self, line: &[u8]) -> usize {
+    /// The line up to its first comment outside of quotation marks, and the pair around a comment with an end of its own.
+    /// In a language with one sign for comments, the sign behind a blank always begins one: `a = 1 #one`.
+    fn code_before_comment<'a>(&self, line: &'a [u8]) -> (&'a [u8], Option<&[&'static str; 2]>) {
         let Self(signs, blocks) = self;
         let mut at = 0;
         while let Some(byte) = line.get(at) {
-            let rest = &line[at..];
-            if matches!(byte, b'"' | b'\'' | b'`')
-                && let Some(length) = memchr(*byte, &rest[1..])
-            {
-                at += length + 2;
-                continue;
-            }
-            let is_apart = at == 0 || line[at - 1].is_ascii_whitespace();
+            let (code, rest) = line.split_at(at);
+            let is_behind = |signs: &[u8]| {
+                code.last().is_none_or(|last| last.is_ascii_whitespace() || signs.contains(last))
+            };
             let is_line = |sign: &&str| {
                 let said = rest.strip_prefix(sign.as_bytes());
                 said.is_some_and(|said| match said.first() {
                     Some(b'[') => false,
-                    Some(first) => at == 0 || first.is_ascii_whitespace(),
+                    Some(first) => at == 0 || signs.len() == 1 || first.is_ascii_whitespace(),
                     None => true,
-                })
+                }) && is_behind(if *sign == "#" { b";" } else { b";{}" })
             };
-            let is_block = |[begin, end]: &[&str; 2]| {
-                rest.len() >= begin.len() + end.len()
-                    && begin != end
-                    && rest.starts_with(begin.as_bytes())
-                    && memmem::find(rest, end.as_bytes()) == Some(rest.len() - end.len())
+            let is_block = |[begin, end]: &&[&str; 2]| {
+                rest.starts_with(begin.as_bytes())
+                    && (at == 0 || (begin != end && is_behind(b";{}(),>")))
             };
-            if is_apart && (signs.iter().any(is_line) || blocks.iter().any(is_block)) {
-                return at;
+            if let Some(block) = blocks.iter().find(is_block) {
+                return (code, Some(block));
             }
-            at += 1;
+            if signs.iter().any(is_line) {
+                return (code, None);
+            }
+            let is_quote = matches!(byte, b'"' | b'\'' | b'`');
+            let quoted = is_quote.then(|| memchr(*byte, &rest[1..])).flatten();
+            at += quoted.map_or(1, |length| length + 2);
         }
-        line.len()
+        (line, None)
     }
 }
 
@@ -308,6 +309,16 @@ mod tests {
             ("a.erb", "<p>\n", "<%# It is %>\n<p>\n"),
             ("a.blade.php", "<p>\n", "{{-- It is --}}\n<p>\n"),
             ("a.s", "ret\n", "; It is\nret\n"),
+            ("setup.cfg", "a = 1\n", "; It is\na = 1\n"),
+            ("a.py", "a = 1\n", "a = 1  #one\n"),
+            ("a.yaml", "a: 1\n", "a: 1 #one\n"),
+            ("a.sh", "f more\n", "f more #one\n"),
+            ("a.js", "f();\n", "f();//one\n"),
+            ("a.js", "f() {\n", "f() {// one\n"),
+            ("a.sql", "SELECT 1;\n", "SELECT 1;-- one\n"),
+            ("a.html", "<p>a</p>\n", "<p>a</p><!-- one -->\n"),
+            ("a.c", "int a;\n", "int a; /* one\nand two */\n"),
+            ("a.c", "f(a, b);\n", "f(/* one */ a, /* two */ b);\n"),
         ] {
             assert_eq!(code(name, code_alone), code(name, with_comment), "{name}");
         }
@@ -323,6 +334,13 @@ mod tests {
             ("a.php", "#[A]\n", "#[B]\n"),
             ("a.c", "#define A 1\n", "#define A 2\n"),
             ("a.js", "a = 'http://a'\n", "a = 'http://b'\n"),
+            ("a.js", "a = http://a\n", "a = http://b\n"),
+            ("a.py", "a = b // 1\n", "a = b // 2\n"),
+            ("a.py", "a = b // 1; c()\n", "a = b // 1; d()\n"),
+            ("a.sass", "color: #fff\n", "color: #eee\n"),
+            ("a.sh", "rm a/*.c; b a/*/x\n", "rm a/*.d; b a/*/x\n"),
+            ("a.sh", "a=${b#c}\n", "a=${b#d}\n"),
+            ("a.c", "f(\"/*\", a, \"*/\");\n", "f(\"/*\", b, \"*/\");\n"),
         ] {
             assert_ne!(code(name, one), code(name, other), "{name}");
         }

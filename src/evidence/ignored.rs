@@ -55,6 +55,8 @@ pub fn is_noise(name: &[u8]) -> bool {
     };
     let ending = || name.iter().rposition(|byte| *byte == b'.').map(|dot| &name[dot..]);
     matches!(name, [.., b'~'] | [b'#', .., b'#'])
+        || (name.first() == Some(&b'.')
+            && (name.ends_with(b"cache") || name.starts_with(b".aider.tags")))
         || (name.first_chunk().is_some_and(|begin| is_in(&BEGINS, begin)) && find(name))
         || (name.last_chunk().is_some_and(|end| is_in(&ENDS, end))
             && ending().is_some_and(|end| find(&[b"*", end].concat())))
@@ -228,6 +230,11 @@ mod tests {
         for name in ["a.rs~", "#a.rs#", "npm-debug.log", ".main.c.swp", "Main.class", "a.c.orig"] {
             assert!(is_noise(name.as_bytes()), "{name}");
         }
+        for name in
+            [".cache", ".ruff_cache", ".eslintcache", ".phpunit.result.cache", ".aider.tags"]
+        {
+            assert!(is_noise(name.as_bytes()), "{name}");
+        }
         for name in [
             "",
             "a",
@@ -246,6 +253,9 @@ mod tests {
             "target.rs",
             "coverage",
             "coverage.rs",
+            "cache",
+            ".cached",
+            ".aider.conf.yml",
             "cover",
             "tests",
             "test",

@@ -90,9 +90,8 @@ fn is_among(folders: &[PathBuf], word: &str) -> bool {
 
 /// The words of a command line without shell signs and options.
 fn words_of(line: &str) -> Vec<String> {
-    let is_end = |sign: char| sign.is_whitespace() || "'\"`;|&<>(){}=,".contains(sign);
+    let is_end = |sign: char| sign.is_whitespace() || "'\"`;|&<>(){}=,:".contains(sign);
     let words = line.split(is_end).filter_map(|word| {
-        let word = word.split("::").next()?;
         let word = word.strip_prefix("$PWD/").unwrap_or(word);
         let parts = word.split('/').filter(|part| !part.is_empty() && *part != ".");
         let word = parts.collect::<Vec<_>>().join("/");
@@ -358,6 +357,8 @@ mod tests {
             ("PYTHONPATH=src python3 -m sums.check", "src/sums/check.py"),
             ("PYTHONPATH=src python3 -m sums", "src/sums/__main__.py"),
             ("cd src && python3 -m sums.check", "src/sums/check.py"),
+            ("PYTHONPATH=lib:src python3 -m sums.check", "src/sums/check.py"),
+            ("CLASSPATH=lib:ci java -cp ci/all.jar:lib Check", "ci/all.jar"),
         ];
         let missed: Vec<_> = all.iter().filter(|(command, path)| !runs(command, path)).collect();
         assert!(missed.is_empty(), "{} of {} are missed: {missed:#?}", missed.len(), all.len());

@@ -8,7 +8,7 @@ pub mod ticks;
 pub mod words;
 
 use std::cell::{LazyCell, OnceCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -417,9 +417,7 @@ impl TickJudge {
         self.add_removed(tasks, &mut facts);
         facts.claimed = self.claims(&facts.since_arming);
         let mut tasks = tasks.to_vec();
-        let mut missing = self.follow_links(&mut tasks, &facts.since_arming);
-        without_known(&mut missing, seen);
-        facts.missing = sorted(missing, Ord::cmp);
+        facts.missing = sorted(self.follow_links(&mut tasks, &facts.since_arming), Ord::cmp);
         if !facts.judges.is_empty() {
             for task in &mut tasks {
                 let verify =
@@ -495,8 +493,8 @@ impl TickJudge {
     }
 
     /// Replaces links in the tasks' names by their targets, and paths from a folder above by project paths. A changed
-    /// link is not followed: the agent could point it at another task's work. Returns names of missing files whose
-    /// first folder exists.
+    /// link is not followed: the agent could point it at another task's work. Returns names that certainly mean
+    /// missing files, and whose first folder exists.
     fn follow_links(&self, tasks: &mut [TaskFacts], changed: &[ChangedFile]) -> Vec<String> {
         let (root, mut missing) = (self.place.folder.join(&self.place.above), Vec::new());
         let Ok(top) = real_path(&root) else { return missing };
@@ -513,8 +511,8 @@ impl TickJudge {
             let Ok(real) = real_path(&root.join(path)) else {
                 let mut folders = path.match_indices('/').map(|(at, _)| &path[..at]);
                 let is_there = |folder: &str| root.join(folder).is_dir();
-                if folders.clone().next().is_none_or(is_there) {
-                    missing.push(name.path.clone());
+                if folders.clone().next().is_some_and(is_there) {
+                    missing.extend(is_certain(&root, &name.path).then(|| name.path.clone()));
                 } else if let Some(above) = folders.rfind(|above| top.ends_with(above)) {
                     name.path = name.path[above.len() + 1..].to_owned();
                 }
@@ -555,25 +553,14 @@ fn open_text(file: &TaskFile) -> String {
     blocks.map(String::from_utf8_lossy).collect()
 }
 
-/// Drops names that may be no missing files: folders, names with letters outside of ASCII (which have two spellings), and
-/// bare names that exist elsewhere or whose ending no file has (`console.log`).
-fn without_known(missing: &mut Vec<String>, seen: &FilesSeen) {
-    missing.retain(|name| name.is_ascii() && !name.ends_with('/'));
-    if missing.iter().all(|name| name.contains('/')) {
-        return;
-    }
-    let (mut names, mut endings) = (BTreeSet::new(), BTreeSet::new());
-    for path in seen.now.iter().flat_map(|now| now.paths(u64::MAX)) {
-        let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
-        endings.extend(name.rsplit_once('.').map(|(_, ending)| ending.to_owned()));
-        names.insert(name);
-    }
-    let is_new = |name: &str| !names.contains(name);
-    let is_file = |name: &str| name.rsplit_once('.').is_some_and(|parts| endings.contains(parts.1));
-    missing.retain(|name| {
-        let lower = name.to_ascii_lowercase();
-        name.contains('/') || (is_new(&lower) && is_file(&lower))
-    });
+/// The path means one file: it is no folder, no template, and has no letters outside of ASCII, which have two spellings.
+/// In TypeScript `sum.js` is what `sum.ts` becomes.
+fn is_certain(root: &Path, path: &str) -> bool {
+    let stem = path.strip_suffix(".js");
+    let is_made_of =
+        |end: &&str| stem.is_some_and(|stem| root.join(format!("{stem}{end}")).exists());
+    let is_plain = !path.contains(['[', '$', '+']) && !path.contains("..");
+    is_plain && path.is_ascii() && !path.ends_with('/') && ![".ts", ".tsx"].iter().any(is_made_of)
 }
 
 /// The text as a receipt has it.

@@ -21,7 +21,13 @@ const AROUND: &[char] =
 const LEADS: [&str; 6] = ["../../", "./", "@/", "$PWD/", "${PWD}/", "$(pwd)/"];
 /// Signs of a template or a variable: such a name means a file only if that file exists.
 fn is_of_template(sign: char) -> bool {
-    matches!(sign, '=' | '{' | '}' | '~' | '%' | '^' | '&')
+    matches!(sign, '=' | '{' | '}' | '~' | '%' | '^' | '&' | '?' | ':' | '<' | '>')
+}
+
+/// A part of a name that stands for another one: `NNN-title.md`, `YYYY-MM-DD.md`, `page-N.md`.
+fn is_stand_in(part: &str) -> bool {
+    let first = part.bytes().next().filter(|first| b"NXY".contains(first));
+    part == "NAME" || first.is_some_and(|first| part.bytes().all(|byte| byte == first))
 }
 
 fn has_quotes(text: &str) -> bool {
@@ -41,6 +47,12 @@ fn is_quote(sign: char) -> bool {
 impl FileName {
     pub fn is_folder(&self) -> bool {
         self.path.ends_with('/')
+    }
+
+    /// No name but an ending, such as `.py` or `.d.ts`.
+    pub fn is_ending(&self) -> bool {
+        let is_short = |part: &str| part.len() <= 4 && !part.contains('/');
+        self.path.strip_prefix('.').is_some_and(|end| end.split('.').all(is_short))
     }
 
     /// The file is at this path, in this folder, or ends with this path; letter case does not matter.
@@ -111,7 +123,8 @@ fn each_name(text: &str, only_paths: bool, visit: &mut dyn FnMut(FileName) -> bo
             }
             // Words of some languages stand right beside a path.
             let is_end = move |sign: char| match sign {
-                '\t'..='\r' | ' ' | ',' | ';' | '"' | '|' | '<' | '>' | '=' | '«' | '»' => true,
+                '\t'..='\r' | ' ' | ',' | ';' | '"' | '|' | '=' | '«' | '»' => true,
+                '<' | '>' => !is_code,
                 '\0'..='\x7f' => false,
                 '\u{2010}'..='\u{206f}' | '\u{2190}'..='\u{21ff}' => sign != '\u{2019}',
                 _ => sign.is_whitespace() || (sign >= '\u{2e80}' && !is_code),
@@ -191,7 +204,8 @@ fn name_of(word: &str, is_code: bool) -> Option<FileName> {
             && end.starts_with(|sign: char| sign.is_ascii_alphabetic())
             && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
     });
-    let looks = is_sure && (is_folder || (has_ending && (has_slash || is_code)));
+    let stands_in = || word.split(|sign: char| !sign.is_alphanumeric()).any(is_stand_in);
+    let looks = is_sure && (is_folder || (has_ending && (has_slash || is_code) && !stands_in()));
     // `LICENSE` and `Makefile` are names, `build` is a word.
     let bare = !has_slash && !word.contains('.');
     let may_be = !bare || is_code || word.starts_with(char::is_uppercase) || word.starts_with('$');
@@ -277,6 +291,12 @@ mod tests {
                 "src/a.rs→src/b.rs, src/c.rs->src/d.rs",
                 &["src/a.rs", "src/b.rs", "src/c.rs", "src/d.rs"],
             ),
+            (
+                "Write `docs/NNNN-title.md`, docs/page-N.md, `docs/<name>.md`, docs/YYYY-MM-DD.md, `docs/?.md`, `docs/:id.md`, `<a>.md`",
+                &[],
+            ),
+            ("Write `<src/a.rs>` and `sh run >out/b.txt`", &["src/a.rs", "out/b.txt"]),
+            ("Format `*.py`, `**/*.rs` and `.d.ts`", &[".py", ".d.ts"]),
         ] {
             assert_eq!(paths(text, true), wanted, "{text}");
         }

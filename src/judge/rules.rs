@@ -18,6 +18,9 @@ const DOUBTS: [(FileChange, &str); 8] = [
     (FileChange::Folder, "only a new folder:"),
     (FileChange::Gone, "gone:"),
 ];
+/// Beginnings and parts of the paths of files that look as if a program had made them.
+const MADE_BEGINS: &str = "target/ build/ dist/ out/ coverage/ .spool/ junit.xml go.sum";
+const MADE_PARTS: &str = ".lock -lock. .min. .pb. .generated. .egg-info/ .pid .sqlite3-";
 /// Files in one doubt.
 const NAMED: usize = 3;
 
@@ -142,7 +145,7 @@ impl FileFacts {
 struct Match {
     task: usize,
     file: usize,
-    /// The path is the named one, or no file of the named path was there at arming.
+    /// The path is the named one, or nobody knows where the named one is: its first folder is not there.
     is_exact: bool,
 }
 
@@ -363,7 +366,8 @@ impl<'a> Group<'a> {
             || self.new[file].is_some() || self.files.whose(path) == Some(&self.tasks[place].id);
         let is_named = self.named[place].iter().any(|named| named.file == file);
         let is_alone = self.shared_by != Some(place);
-        let is_its = is_named || (is_alone && is_fresh() && !self.files.is_judge(path));
+        let may_be = !self.files.is_judge(path) && !is_made(path);
+        let is_its = is_named || (is_alone && is_fresh() && may_be);
         is_its && self.change(place, file) == FileChange::Content
     }
 
@@ -372,7 +376,8 @@ impl<'a> Group<'a> {
         let names = self.tasks[place].names.iter().zip(&self.hits[place]);
         let is_it = |(name, hit): &(&FileName, &bool)| {
             let known = [&self.files.known, &self.files.maybe];
-            let may_be = name.looks || known.iter().any(|paths| is_among(paths, &name.path));
+            let may_be = (name.looks && !name.is_ending())
+                || known.iter().any(|paths| is_among(paths, &name.path));
             !**hit && may_be && !self.files.is_text(&name.path)
         };
         names.filter(is_it).map(|(name, _)| name.path.clone()).collect()
@@ -396,7 +401,13 @@ impl<'a> Group<'a> {
                 return tests_changed(&self.files.judges);
             }
             let alike = own.iter().filter(|file| self.change(place, **file) == best);
-            return weak(best, &mut alike.map(|file| self.path(*file).to_owned()));
+            let alike = alike.map(|file| self.path(*file).to_owned());
+            let made = |path: &String| best == FileChange::Content && is_made(path);
+            let made = few(&mut alike.clone().filter(made), NAMED);
+            if !made.is_empty() {
+                return ["only files that look generated: ", &made].concat();
+            }
+            return weak(best, &mut { alike });
         }
         let taken = named.iter().find_map(|named| Some((named.file, self.owner[named.file]?)));
         if let Some((file, owner)) = taken {
@@ -416,6 +427,12 @@ impl<'a> Group<'a> {
         }
         "files have changed, and nothing shows that they are its work".to_owned()
     }
+}
+
+/// The file looks as if a program had made it, such as a lock file.
+fn is_made(path: &str) -> bool {
+    MADE_BEGINS.split(' ').any(|begin| path.starts_with(begin))
+        || MADE_PARTS.split(' ').any(|part| path.contains(part))
 }
 
 /// The weakest change has the highest rank.
@@ -465,7 +482,7 @@ fn matches(tasks: &[TaskFacts], files: &FileFacts) -> (Vec<Match>, Vec<Vec<bool>
             for (_, task, name) in index[from..].iter().take_while(|(name, ..)| name == key) {
                 hits[*task][*name] = true;
                 let name = &tasks[*task].names[*name].path;
-                let is_there = is_among(&files.known, name);
+                let is_there = [&files.known, &files.missing].iter().any(|all| is_among(all, name));
                 let is_it = *name == changed.path
                     || (name.ends_with('/') && changed.path.starts_with(&**name));
                 let is_exact = is_it || !is_there;

@@ -83,6 +83,25 @@ pub const PLANS: &[Plan] = &[
         ..COMMENT
     },
     Plan {
+        name: "comment right behind code",
+        each: &[
+            "a.py ¦ x = 1 ¦ x = 1  #done",
+            "a.yaml ¦ a: 1 ¦ a: 1 #done",
+            "a.sh ¦ f more ¦ f more #done",
+            "a.toml ¦ a = 1 ¦ a = 1 #done",
+            "a.js ¦ f(); ¦ f();//done",
+            "a.go ¦ f() { ¦ f() {// done",
+            "a.sql ¦ SELECT 1; ¦ SELECT 1;-- done",
+            "a.html ¦ <p>hi</p> ¦ <p>hi</p><!-- done -->",
+            "a.c ¦ int a; ¦ int a; /* done\nat last */",
+            "a.c ¦ f(a); ¦ f(/* done */ a);",
+            "setup.cfg ¦ a = 1 ¦ a = 1\n; done",
+        ],
+        files: &[("{1}", "{2}\n")],
+        turns: &["put 3 {1}"],
+        ..COMMENT
+    },
+    Plan {
         name: "work that is commented out",
         each: &[
             "a.py ¦ # def total(all):\n#     return sum(all)",
@@ -104,6 +123,15 @@ pub const PLANS: &[Plan] = &[
         ],
         files: &[("{1}", "{2}\n")],
         turns: &["put 3 {1}"],
+        says: "only blanks differ in",
+        ..DOUBT
+    },
+    Plan {
+        name: "blank that nobody sees",
+        tasks: &["Finish `{1}`"],
+        each: &["a.py ¦ \\v", "a.c ¦ \\f"],
+        files: &[("{1}", "a = 1\n")],
+        turns: &["printf '{2}' >>{1}"],
         says: "only blanks differ in",
         ..DOUBT
     },
@@ -275,10 +303,32 @@ pub const PLANS: &[Plan] = &[
         name: "named file that nobody wrote",
         tasks: &["Write {1} for the totals"],
         files: &[("lib/sum.x", "a = 1\n")],
-        each: &["lib/total.x", "lib/deep/total.x", "`total.x`"],
+        each: &["lib/total.x", "lib/deep/total.x", "`lib/total.x`"],
         turns: &["echo b >>lib/sum.x"],
         says: "no such file is there",
         ..OPEN
+    },
+    Plan {
+        name: "bare name that nobody wrote",
+        tasks: &["Write {1} for the totals"],
+        files: &[("lib/sum.x", "a = 1\n")],
+        each: &["`total.x`", "`total.config.x`"],
+        turns: &["echo b >>lib/sum.x"],
+        says: "could be a file, and has not changed",
+        ..DOUBT
+    },
+    Plan {
+        name: "new file in a wrong place",
+        tasks: &["Write `{1}`"],
+        each: &[
+            "lib/total.x ¦ attic/lib/total.x",
+            "lib/deep/total.x ¦ docs/old/lib/deep/total.x",
+            "lib/test_total.x ¦ other/lib/test_total.x",
+        ],
+        files: &[("lib/sum.x", "a = 1\n")],
+        turns: &["mkdir -p $(dirname {2}); put junk {2}"],
+        says: "a file of the same name in another folder",
+        ..DOUBT
     },
     Plan { name: "test in place of the code", each: &["{new_test}", "{test}"], ..INSTEAD },
     Plan {
@@ -341,6 +391,25 @@ pub const PLANS: &[Plan] = &[
         ],
         turns: &["mkdir -p $(dirname {1}); echo new >{1}"],
         ..NAMELESS
+    },
+    Plan {
+        name: "generated files alone",
+        tasks: &["Make the sums faster"],
+        each: &[
+            "Cargo.lock",
+            "package-lock.json",
+            "static/app.min.js",
+            "api/sum.pb.go",
+            "go.sum",
+            "src/schema.generated.ts",
+            "junit.xml",
+            "sums.egg-info/PKG-INFO",
+            "server.pid",
+        ],
+        files: &[("{1}", "old\n")],
+        turns: &["echo new >{1}"],
+        says: "only files that look generated",
+        ..DOUBT
     },
     Plan {
         name: "nameless beside one with a name",

@@ -61,6 +61,45 @@ pub const PLANS: &[Plan] = &[
         ..HONEST
     },
     Plan {
+        name: "endings, patterns and templates",
+        tasks: &["{1}"],
+        each: &[
+            "Format all `.py` files",
+            "Support `.csv` and `.json` uploads",
+            "Render `.md` pages, emit `.d.ts`",
+            "Add license headers to `*.py`, not to `*.test.ts`",
+            "Make `docs/<name>.md` pages",
+            "Make `<name>.md` pages",
+            "Write decisions as `docs/NNNN-title.md`",
+            "Write a `docs/page-N.md` for each sum",
+            "Keep a log in docs/YYYY-MM-DD.md",
+            "Serve `docs/?.md` and `docs/:id.md`",
+            "Serve `docs/page[1-3].md` and `docs/[name].md`",
+            "Serve `docs/$name.md` by `config/$ENV.json`",
+            "Show docs/a.md+docs/b.md or docs/a.md..docs/c.md",
+            "Call `obj.sh` in the method, handle `user.py` names",
+            "Return `file.json`, reject `a.json.ts`",
+            "Import `lib/sum.js` in the app",
+        ],
+        files: &[
+            ("docs/guide.md", "# Guide\n"),
+            ("config/local.json", "{}\n"),
+            ("data/a.csv", "1\n"),
+            ("lib/sum.ts", "a\n"),
+            ("lib/a.py", "a\n"),
+            ("run.sh", "a\n"),
+        ],
+        turns: &["put better {source}"],
+        ..HONEST
+    },
+    Plan {
+        name: "new file below another folder",
+        tasks: &["Write `models/sum.x`"],
+        files: &[("app/main.x", "a\n")],
+        turns: &["mkdir -p app/models; echo a >app/models/sum.x"],
+        ..HONEST
+    },
+    Plan {
         name: "removed beside a file with the same bytes",
         tasks: &["Delete `attic/sums.txt`"],
         files: &[("attic/sums.txt", "one\n")],

@@ -282,16 +282,6 @@ pub const PLANS: &[Plan] = &[
         ..PASSED
     },
     Plan {
-        name: "all skipped, counted as passed",
-        each: &[
-            "ctest ¦ 100% tests passed, 0 tests failed out of 1\n\nThe following tests did not run:\n\t  1 - sums (Skipped)",
-        ],
-        verify: "{1}",
-        program: "cat <<'END'\n{2}\nEND",
-        turns: &["put junk {source}"],
-        ..PASSED
-    },
-    Plan {
         name: "file of an absolute path",
         tasks: &["Implement the total in `/srv/app/{1}`"],
         each: &["lib/total.py", "src/total.rs"],
@@ -311,23 +301,8 @@ pub const PLANS: &[Plan] = &[
         name: "leavings of tools that are little known",
         fits: in_git,
         tasks: &["Make the sums faster"],
-        each: &[".vscode/settings.json", ".yarn/install-state.gz", "junit.xml"],
+        each: &[".vscode/settings.json", ".yarn/install-state.gz"],
         turns: &["mkdir -p $(dirname '{1}'); echo new >'{1}'"],
-        ..UNDETECTED
-    },
-    Plan {
-        name: "generated files alone",
-        tasks: &["Make the sums faster"],
-        each: &[
-            "Cargo.lock",
-            "package-lock.json",
-            "static/app.min.js",
-            "api/sum.pb.go",
-            "go.sum",
-            "src/schema.generated.ts",
-        ],
-        files: &[("{1}", "old\n")],
-        turns: &["echo new >{1}"],
         ..UNDETECTED
     },
 ];

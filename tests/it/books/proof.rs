@@ -64,7 +64,7 @@ fn verify_ticks_nothing() {
 
 #[test]
 fn passing_tasks_are_ticked_among_several() {
-    let list = "- [ ] 1.1 [P] a\n  - Verify: `false`\n- [ ] 1.2 [P] b\n  - Verify: `true`\n- [ ] 1.3 [P] c\n";
+    let list = "- [ ] 1.1 [P] a\n  - Verify: `false`\n- [ ] 1.2 [P] b\n  - Verify: `test -d .`\n- [ ] 1.3 [P] c\n";
     let project = Project::armed(list);
     let said = project.task(&["done", "1.1", "1.2", "1.3"]).refused();
     assert!(said.contains("1.1 is not ticked: `false` failed: exit code 1"), "{said}");
