@@ -10,7 +10,8 @@ use super::{FilesSeen, LOOK, TickJudge};
 use crate::engine::matched::Matched;
 use crate::engine::promise::said_of_tasks;
 use crate::engine::proof::{
-    FileChange, LeastProof, Proof, Unproved, UnprovedReason, UnprovedTask, refuse_empty_run,
+    ChangedFile, FileChange, LeastProof, Proof, Unproved, UnprovedReason, UnprovedTask,
+    refuse_empty_run,
 };
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Check, CheckResult, TestsRun, is_deaf, tests_run};
@@ -424,22 +425,16 @@ impl Ticks {
 
     /// `form` has what only the driver knows.
     pub fn receipt(&self, tick: &Tick, form: Receipt) -> Receipt {
-        let files = self.seen.facts.since_tick.as_ref();
-        let count = files.map_or(0, Vec::len);
-        Receipt {
+        let form = Receipt {
             task: tick.task.clone(),
-            by_content: files.is_some(),
-            more_files: count.saturating_sub(MOST_FILES) as u64,
-            files: files
-                .map(|files| files.iter().take(MOST_FILES).map(|file| file.path.clone()).collect()),
             verify: tick.verify.clone(),
             proof: Some(tick.proof),
             doubt: Some(tick.doubt.clone())
                 .filter(|doubt| !doubt.is_empty() && tick.proof == Proof::Tick),
-            own: tick.own.iter().take(MOST_FILES).cloned().collect(),
             no_change: tick.no_change.clone(),
             ..form
-        }
+        };
+        self.seen.receipt(&tick.own, form)
     }
 }
 
@@ -475,6 +470,19 @@ impl Tick {
 }
 
 impl FilesSeen {
+    /// Adds the changed files, and those that are the task's work.
+    pub fn receipt(&self, own: &[String], form: Receipt) -> Receipt {
+        let files = self.facts.since_tick.as_deref();
+        let path = |file: &ChangedFile| file.path.clone();
+        Receipt {
+            by_content: files.is_some(),
+            more_files: files.map_or(0, <[_]>::len).saturating_sub(MOST_FILES) as u64,
+            files: files.map(|files| files.iter().take(MOST_FILES).map(path).collect()),
+            own: own.iter().take(MOST_FILES).cloned().collect(),
+            ..form
+        }
+    }
+
     /// Adds the surviving changes of a task that was ticked before: they may be other tasks' work, too.
     pub fn add_work_of(&mut self, files: &[String], own: &[String]) {
         let Some(since) = &mut self.facts.since_tick else { return };
