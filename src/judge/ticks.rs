@@ -10,7 +10,7 @@ use super::{FilesSeen, LOOK, TickJudge};
 use crate::engine::matched::Matched;
 use crate::engine::promise::said_of_tasks;
 use crate::engine::proof::{
-    ChangedFile, FileChange, LeastProof, Proof, Unproved, UnprovedReason, UnprovedTask,
+    ChangedFile, FileChange, LeastProof, Proof, Unproved, UnprovedReason, UnprovedTask, changed_at,
     refuse_empty_run,
 };
 use crate::engine::tasks::{Task, TaskList};
@@ -131,14 +131,11 @@ impl TickJudge {
     /// The doubt about the work that is left, or the reason why none counts. An empty doubt: only a run of the command
     /// can tell. `None`: the work is as the receipt says.
     fn left_of(&self, last: &KnownReceipt, seen: &FilesSeen) -> Option<Result<String, Unproved>> {
-        let now = seen.now.as_ref()?;
+        let (now, paths, all) = (seen.now.as_ref()?, last.paths(), &seen.facts.since_arming);
         let waits = Some(Ok(String::new())).filter(|_| waits_for_command(last));
-        let gone = || Some(Err(Unproved::of(UnprovedReason::WorkGone, last.paths())));
-        let (paths, changed) = (last.paths(), &seen.facts.since_arming);
-        let change = |path: &String| {
-            let place = changed.binary_search_by(|file| file.path.cmp(path)).ok()?;
-            Some(changed[place].change)
-        };
+        let gone = || Some(Err(Unproved::of(UnprovedReason::WorkGone, paths)));
+        let still = |file: &&ChangedFile| !file.back.contains(&last.task);
+        let change = |path: &String| Some(changed_at(all, path).filter(still)?.change);
         let mut doubt = last.doubt.iter();
         let was_gone = doubt.any(|doubt| doubt.starts_with(words_of(FileChange::Gone)));
         let places = self.place.looked_at(paths);
@@ -474,11 +471,14 @@ impl FilesSeen {
     pub fn receipt(&self, own: &[String], form: Receipt) -> Receipt {
         let files = self.facts.since_tick.as_deref();
         let path = |file: &ChangedFile| file.path.clone();
+        let own: Vec<String> = own.iter().take(MOST_FILES).cloned().collect();
+        let step = |path: &String| changed_at(&self.facts.since_arming, path).map(|file| file.step);
         Receipt {
             by_content: files.is_some(),
             more_files: files.map_or(0, <[_]>::len).saturating_sub(MOST_FILES) as u64,
             files: files.map(|files| files.iter().take(MOST_FILES).map(path).collect()),
-            own: own.iter().take(MOST_FILES).cloned().collect(),
+            steps: own.iter().map(|path| step(path).unwrap_or_default()).collect(),
+            own,
             ..form
         }
     }
