@@ -45,6 +45,8 @@ pub enum FileChange {
     Blanks,
     /// The content was at another path before, which is gone.
     Moved,
+    /// The content is that from before another task.
+    Back,
     /// Only the permission to run the file differs.
     Mode,
     /// A link is new, or leads elsewhere.
@@ -62,6 +64,15 @@ pub struct ChangedFile {
     pub change: FileChange,
     /// Git ignores the file: only a task that names the file gets it as work.
     pub ignored: bool,
+    /// Hashes of the content before and now, 0 for no file. The judge compares all files with the last tick here.
+    pub step: [u64; 2],
+    /// Tasks whose work is gone: the content is that from before their ticks.
+    pub back: Vec<String>,
+}
+
+/// The file at this path, of files in the order of their paths.
+pub fn changed_at<'a>(files: &'a [ChangedFile], path: &str) -> Option<&'a ChangedFile> {
+    files.binary_search_by(|file| file.path.as_str().cmp(path)).ok().map(|place| &files[place])
 }
 
 /// Fails a run in which a test failed or none ran; `true` if none ran.

@@ -11,20 +11,25 @@ use crate::engine::proof::{ChangedFile, FileChange};
 /// Our own bits in the mode of a file.
 const MARKS: u64 = IGNORED | ASIDE;
 
+/// The file's entry, its change, and hashes of its content before and now, 0 for no file.
+pub type EntryChange<'a> = (SeenFile<'a>, FileChange, [u64; 2]);
+
 impl Contents {
     /// In the order of their paths.
     pub fn changed_since(&self, earlier: &Self) -> Vec<ChangedFile> {
-        let file = |(file, change): (SeenFile<'_>, FileChange)| ChangedFile {
+        let file = |(file, change, step): EntryChange<'_>| ChangedFile {
             path: String::from_utf8_lossy(file.path()).into_owned(),
             change,
             ignored: file.seen().mode & IGNORED != 0,
+            step,
+            back: Vec::new(),
         };
         self.differences(earlier).into_iter().map(file).collect()
     }
 
     /// The files that differ, with their current entry, or the last one of a file that is gone. A file that was checked
     /// out into another work tree is not new, and a file that vanishes with a work tree is not gone.
-    pub fn differences<'a>(&'a self, earlier: &'a Self) -> Vec<(SeenFile<'a>, FileChange)> {
+    pub fn differences<'a>(&'a self, earlier: &'a Self) -> Vec<EntryChange<'a>> {
         let (mut changed, mut new, mut gone) = (Vec::new(), Vec::new(), Vec::new());
         let mut checked_out = 0;
         let mut before = earlier.0.search();
@@ -45,8 +50,8 @@ impl Contents {
                 }
                 continue;
             };
-            let change = seen.differs_from(&then.seen());
-            changed.extend(change.map(|change| (file, change)));
+            let step = [then.seen().content.bytes, seen.content.bytes];
+            changed.extend(seen.differs_from(&then.seen()).map(|change| (file, change, step)));
         }
         let new_files = new.iter().filter(|file| !file.is_folder()).count();
         if self.0.len() - new_files - checked_out < earlier.0.len() {
@@ -58,15 +63,16 @@ impl Contents {
         for file in &new {
             let seen = file.seen();
             let is_moved = gone.iter().any(|gone: &SeenFile<'_>| seen.is_moved_from(&gone.seen()));
-            changed
-                .push((*file, if is_moved { FileChange::Moved } else { seen.as_new(file.path()) }));
+            let change = if is_moved { FileChange::Moved } else { seen.as_new(file.path()) };
+            changed.push((*file, change, [0, seen.content.bytes]));
         }
         for file in &gone {
             let seen = file.seen();
             let is_moved = new.iter().any(|new| new.seen().is_moved_from(&seen));
-            changed.push((*file, if is_moved { FileChange::Moved } else { FileChange::Gone }));
+            let change = if is_moved { FileChange::Moved } else { FileChange::Gone };
+            changed.push((*file, change, [seen.content.bytes, 0]));
         }
-        sorted(changed, |(one, _), (other, _)| one.path().cmp(other.path()))
+        sorted(changed, |(one, ..), (other, ..)| one.path().cmp(other.path()))
     }
 
     /// For each file that differs: its path, whether it is gone, and whether it is in another work tree or a
@@ -76,7 +82,7 @@ impl Contents {
         earlier: &'a Self,
     ) -> impl Iterator<Item = (&'a [u8], bool, bool)> {
         let mut now = self.0.search();
-        let all = self.differences(earlier).into_iter().map(|(file, _)| file);
+        let all = self.differences(earlier).into_iter().map(|(file, ..)| file);
         all.filter(|file| !file.path().ends_with(b"/")).map(move |file| {
             (file.path(), now.find(file.path()).is_none(), file.seen().mode & ASIDE != 0)
         })

@@ -17,7 +17,9 @@ use std::time::Duration;
 use crate::engine::Check;
 use crate::engine::matched::Matched;
 use crate::engine::order::sorted;
-use crate::engine::proof::{ChangedFile, FileChange, LeastProof, Proof, UnprovedReason};
+use crate::engine::proof::{
+    ChangedFile, FileChange, LeastProof, Proof, UnprovedReason, changed_at,
+};
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::commits;
 use crate::evidence::contents::{Contents, ContentsLook, KeptContents, MOST_NAMED};
@@ -280,14 +282,35 @@ impl TickJudge {
         };
         let since_tick = tick.as_ref().map(|tick| self.place.changed(&now, tick));
         // Before the first tick, and without an armed look, both spans are the same.
-        let since_arming = match armed.as_ref().filter(|_| armed != tick) {
+        let mut since_arming = match armed.as_ref().filter(|_| armed != tick) {
             Some(armed) => self.place.changed(&now, armed),
             None => since_tick.clone().unwrap_or_default(),
         };
+        self.add_steps(&mut since_arming, since_tick.as_deref().unwrap_or_default());
         let beside = self.place.beside().to_owned();
         let mut facts = FileFacts { since_tick, since_arming, beside, ..FileFacts::default() };
         self.add_protected(&mut facts);
         FilesSeen { now: Some(now), facts }
+    }
+
+    /// Adds the steps since the last tick, and the tasks whose work is gone because a file has again what it had before
+    /// their ticks. A task whose newest tick left this very content keeps its work. Removals have rules of their own.
+    fn add_steps(&self, changed: &mut [ChangedFile], since: &[ChangedFile]) {
+        for file in &mut *changed {
+            file.step[0] = changed_at(since, &file.path).map_or(file.step[1], |new| new.step[0]);
+        }
+        for KnownReceipt { task, own, steps, .. } in self.receipts_on(changed) {
+            for (path, [then, after]) in own.iter().zip(steps) {
+                let place = changed.binary_search_by(|file| file.path.cmp(path));
+                let Ok(file) = place.map(|place| &mut changed[place]) else { continue };
+                let now = file.step[1];
+                if after == now {
+                    file.back.retain(|known| *known != task);
+                } else if now != 0 && then != after && (then == now || !file.back.is_empty()) {
+                    file.back.push(task.clone());
+                }
+            }
+        }
     }
 
     /// Adds the changed files that are protected, and those that a command runs.
@@ -352,7 +375,10 @@ impl TickJudge {
     pub fn id_of<'a>(&self, task: &'a Task, list: &Matched<'a>) -> &'a str {
         let id = list.lasting_id(task);
         let is_reworded = list.then(task).is_some_and(|then| then.title != task.title);
-        if is_reworded && !self.receipts_by(id).is_empty() { &task.title } else { id }
+        // The hook asks this: reading whole receipts would need more code in it.
+        let is_its = |known: &KnownReceipt| known.task == id;
+        let is_known = || self.receipts.claims(&[in_json(id)], self.armed.at).iter().any(is_its);
+        if is_reworded && is_known() { &task.title } else { id }
     }
 
     /// The Verify command that a person armed for the task with this lasting id.
@@ -362,11 +388,8 @@ impl TickJudge {
 
     /// Receipts of this task since arming.
     pub fn receipts_of<'a>(&self, task: &'a Task, list: &Matched<'a>) -> Vec<Receipt> {
-        self.receipts_by(self.id_of(task, list))
-    }
-
-    fn receipts_by(&self, id: &str) -> Vec<Receipt> {
-        let mut found = self.receipts.with(&[["\"task\":", &in_json(id)].concat()]);
+        let id = self.id_of(task, list);
+        let mut found = self.receipts.with(&[in_json(id)]);
         found.retain(|receipt| receipt.task == id && receipt.at >= self.armed.at);
         found
     }
@@ -527,14 +550,18 @@ impl TickJudge {
         missing
     }
 
-    /// Path and task of each file that receipts claim; an empty id for files that a tick left over.
-    fn claims(&self, files: &[ChangedFile]) -> Vec<(String, String)> {
+    /// Receipts that may name these files, the oldest first.
+    fn receipts_on(&self, files: &[ChangedFile]) -> Vec<KnownReceipt> {
         let texts = match files.len() {
             ..=64 => files.iter().map(|file| in_json(&file.path)).collect(),
             _ => vec!["\"files\":[\"".to_owned(), "\"own\":[\"".to_owned()],
         };
-        let all = self.receipts.claims(&texts, self.armed.at).into_iter().rev();
-        let claims = all.flat_map(|receipt| {
+        self.receipts.claims(&texts, self.armed.at)
+    }
+
+    /// Path and task of each file that receipts claim; an empty id for files that a tick left over.
+    fn claims(&self, files: &[ChangedFile]) -> Vec<(String, String)> {
+        let claims = self.receipts_on(files).into_iter().rev().flat_map(|receipt| {
             let left = receipt.files.into_iter().map(|path| (path, String::new()));
             receipt.own.into_iter().map(move |path| (path, receipt.task.clone())).chain(left)
         });

@@ -8,9 +8,10 @@ use crate::engine::proof::{ChangedFile, FileChange, Proof, Unproved, UnprovedRea
 use crate::engine::scoreboard::TESTS_CHANGED;
 
 /// Changes that leave a doubt, the strongest first, with the words before the files.
-const DOUBTS: [(FileChange, &str); 8] = [
+const DOUBTS: [(FileChange, &str); 9] = [
     (FileChange::Stub, "a stub was brought in:"),
     (FileChange::Moved, "only moved:"),
+    (FileChange::Back, "only brought back to an earlier content:"),
     (FileChange::Comments, "only lines that look like comments differ in"),
     (FileChange::Blanks, "only blanks differ in"),
     (FileChange::Mode, "only whether it may be run differs:"),
@@ -309,7 +310,8 @@ impl<'a> Group<'a> {
         if is_strong && doubt.is_empty() {
             return sure(Proof::Files);
         }
-        if !own.is_empty() {
+        let is_gone = |file: &usize| self.files.since_arming[*file].back.contains(&task.id);
+        if !own.iter().all(is_gone) {
             return Ok((Proof::Tick, doubt));
         }
         match &task.word {
@@ -319,6 +321,10 @@ impl<'a> Group<'a> {
                 return tick(&["elsewhere, the agent says: ", why].concat());
             }
             SaidWord::With(other) => return tick(&["done with ", other].concat()),
+            SaidWord::None if !own.is_empty() => {
+                let own: Vec<String> = own.iter().map(|file| self.path(*file).to_owned()).collect();
+                return Err(Unproved::of(UnprovedReason::WorkGone, &own));
+            }
             SaidWord::None if task.is_check => return sure(Proof::Word),
             SaidWord::None => {}
         }
@@ -350,7 +356,8 @@ impl<'a> Group<'a> {
 
     /// The change of a file for a task. For another task's file, only the change since the last tick counts.
     fn change(&self, place: usize, file: usize) -> FileChange {
-        let ChangedFile { path, change, .. } = &self.files.since_arming[file];
+        let ChangedFile { path, change, back, .. } = &self.files.since_arming[file];
+        let change = if back.is_empty() { change } else { &FileChange::Back };
         let is_others = self
             .files
             .whose(path)

@@ -10,7 +10,8 @@ use super::{FilesSeen, LOOK, TickJudge};
 use crate::engine::matched::Matched;
 use crate::engine::promise::said_of_tasks;
 use crate::engine::proof::{
-    FileChange, LeastProof, Proof, Unproved, UnprovedReason, UnprovedTask, refuse_empty_run,
+    ChangedFile, FileChange, LeastProof, Proof, Unproved, UnprovedReason, UnprovedTask, changed_at,
+    refuse_empty_run,
 };
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Check, CheckResult, TestsRun, is_deaf, tests_run};
@@ -130,14 +131,11 @@ impl TickJudge {
     /// The doubt about the work that is left, or the reason why none counts. An empty doubt: only a run of the command
     /// can tell. `None`: the work is as the receipt says.
     fn left_of(&self, last: &KnownReceipt, seen: &FilesSeen) -> Option<Result<String, Unproved>> {
-        let now = seen.now.as_ref()?;
+        let (now, paths, all) = (seen.now.as_ref()?, last.paths(), &seen.facts.since_arming);
         let waits = Some(Ok(String::new())).filter(|_| waits_for_command(last));
-        let gone = || Some(Err(Unproved::of(UnprovedReason::WorkGone, last.paths())));
-        let (paths, changed) = (last.paths(), &seen.facts.since_arming);
-        let change = |path: &String| {
-            let place = changed.binary_search_by(|file| file.path.cmp(path)).ok()?;
-            Some(changed[place].change)
-        };
+        let gone = || Some(Err(Unproved::of(UnprovedReason::WorkGone, paths)));
+        let still = |file: &&ChangedFile| !file.back.contains(&last.task);
+        let change = |path: &String| Some(changed_at(all, path).filter(still)?.change);
         let mut doubt = last.doubt.iter();
         let was_gone = doubt.any(|doubt| doubt.starts_with(words_of(FileChange::Gone)));
         let places = self.place.looked_at(paths);
@@ -424,22 +422,16 @@ impl Ticks {
 
     /// `form` has what only the driver knows.
     pub fn receipt(&self, tick: &Tick, form: Receipt) -> Receipt {
-        let files = self.seen.facts.since_tick.as_ref();
-        let count = files.map_or(0, Vec::len);
-        Receipt {
+        let form = Receipt {
             task: tick.task.clone(),
-            by_content: files.is_some(),
-            more_files: count.saturating_sub(MOST_FILES) as u64,
-            files: files
-                .map(|files| files.iter().take(MOST_FILES).map(|file| file.path.clone()).collect()),
             verify: tick.verify.clone(),
             proof: Some(tick.proof),
             doubt: Some(tick.doubt.clone())
                 .filter(|doubt| !doubt.is_empty() && tick.proof == Proof::Tick),
-            own: tick.own.iter().take(MOST_FILES).cloned().collect(),
             no_change: tick.no_change.clone(),
             ..form
-        }
+        };
+        self.seen.receipt(&tick.own, form)
     }
 }
 
@@ -475,6 +467,22 @@ impl Tick {
 }
 
 impl FilesSeen {
+    /// Adds the changed files, and those that are the task's work.
+    pub fn receipt(&self, own: &[String], form: Receipt) -> Receipt {
+        let files = self.facts.since_tick.as_deref();
+        let path = |file: &ChangedFile| file.path.clone();
+        let own: Vec<String> = own.iter().take(MOST_FILES).cloned().collect();
+        let step = |path: &String| changed_at(&self.facts.since_arming, path).map(|file| file.step);
+        Receipt {
+            by_content: files.is_some(),
+            more_files: files.map_or(0, <[_]>::len).saturating_sub(MOST_FILES) as u64,
+            files: files.map(|files| files.iter().take(MOST_FILES).map(path).collect()),
+            steps: own.iter().map(|path| step(path).unwrap_or_default()).collect(),
+            own,
+            ..form
+        }
+    }
+
     /// Adds the surviving changes of a task that was ticked before: they may be other tasks' work, too.
     pub fn add_work_of(&mut self, files: &[String], own: &[String]) {
         let Some(since) = &mut self.facts.since_tick else { return };

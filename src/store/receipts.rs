@@ -65,6 +65,8 @@ pub struct Receipt {
     pub proof: Option<Proof>,
     /// The task's work, at most 50 files.
     pub own: Vec<String>,
+    /// For each of them hashes of its content before and after the task.
+    pub steps: Vec<[u64; 2]>,
     /// The agent's reason why nothing changed, or why the task was dropped.
     pub no_change: Option<String>,
     /// Why the grade is only a tick; `None` if unknown.
@@ -79,7 +81,7 @@ pub struct Receipt {
 
 read_fields!(Receipt {
     at, version, task, list, by, session, iteration, files, more_files, by_content, commits,
-    log_read, verify, checks, attempt, tokens, proof, own, no_change, doubt, reviewer,
+    log_read, verify, checks, attempt, tokens, proof, own, steps, no_change, doubt, reviewer,
 } kept more);
 
 /// The fields of a receipt that ticks are judged by.
@@ -99,6 +101,8 @@ pub struct KnownReceipt {
     pub files: Vec<String>,
     /// The task's work, at most 50 files.
     pub own: Vec<String>,
+    /// Hashes of their contents before and after the task; empty in receipts of earlier versions.
+    pub steps: Vec<[u64; 2]>,
     /// The agent's reason why nothing changed.
     pub no_change: Option<String>,
     /// Why the grade is only a tick; `None` if unknown.
@@ -265,6 +269,7 @@ impl Receipts {
             proof: text("proof").and_then(named),
             files: paths("files"),
             own: paths("own"),
+            steps: Vec::deserialize(&value["steps"]).unwrap_or_default(),
             no_change: text("no_change").map(str::to_owned),
             doubt: text("doubt").map(str::to_owned),
             ran_verify: value.get("verify").is_some_and(Value::is_object),

@@ -1,7 +1,7 @@
 //! Phantoms by files: something has changed, and it is not what the task asks for.
 
 use crate::case::Way;
-use crate::plan::{DOUBT, OPEN, Plan};
+use crate::plan::{DOUBT, OPEN, Plan, SHARED};
 
 const COMMENTS: &str = "only lines that look like comments differ in";
 
@@ -18,8 +18,52 @@ const INSTEAD: Plan =
     Plan { turns: &["mkdir -p $(dirname '{1}'); put junk '{1}'"], says: "byte for byte", ..OPEN };
 /// No task names a file.
 const NAMELESS: Plan = Plan { tasks: &["Make the sums faster"], ..OPEN };
+/// The line of the second task is taken out of the file again.
+const TAKEN_OUT: Plan = Plan {
+    tasks: SHARED,
+    suspects: "{b}",
+    turns: &[
+        "put better {source}\nmark {a}",
+        "cp {source} $DESK/s; echo 'the mean' >>{source}\nmark {b}",
+        "put s {source}\nput other-better {other}\nmark {c}",
+    ],
+    says: "its work is gone",
+    ..OPEN
+};
 
 pub const PLANS: &[Plan] = &[
+    Plan { name: "last work in a shared file taken out", ..TAKEN_OUT },
+    Plan {
+        name: "two works in a shared file taken out",
+        tasks: &[
+            "Implement the total in {source}",
+            "Show the mean in {source}",
+            "Show the middle in {source}",
+        ],
+        suspects: "{b} {c}",
+        turns: &[
+            "put better {source}\nmark {a}",
+            "cp {source} $DESK/s; echo 'the mean' >>{source}\nmark {b}",
+            "echo 'the middle' >>{source}\nmark {c}\nput s {source}",
+        ],
+        ways: &[Way::Spool],
+        ..TAKEN_OUT
+    },
+    Plan {
+        name: "work that only takes out another one",
+        tasks: &[
+            "Implement the total in {source}",
+            "Show the mean in {source}",
+            "Show the middle in {source}",
+        ],
+        suspects: "{b} {c}",
+        turns: &[
+            "put better {source}\nmark {a}",
+            "cp {source} $DESK/s; echo 'the mean' >>{source}\nmark {b}",
+            "put s {source}\nmark {c}",
+        ],
+        ..TAKEN_OUT
+    },
     Plan {
         name: "comment in pages and styles",
         each: &[

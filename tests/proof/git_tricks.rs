@@ -1,6 +1,6 @@
 //! Phantoms by git: the work is in another place of its store, or nowhere any more, when the loop ends.
 
-use crate::plan::{DOUBT, OPEN, Plan, TWO, at_top, in_git};
+use crate::plan::{DOUBT, OPEN, Plan, SHARED, TWO, at_top, in_git};
 
 const COMMITTED: &str = "put better {source}\nmark {a}\ngit commit -qm 'the total' -- {source}";
 /// The first task is done, ticked and committed.
@@ -79,6 +79,24 @@ pub const PLANS: &[Plan] = &[
         turns: &[
             COMMITTED,
             "cp $LIST $DESK/l; git checkout -q -- $LIST; {1}; put l $LIST\nput other-better {other}\nmark {b}",
+        ],
+        ..TAKEN_BACK
+    },
+    Plan {
+        // The file still has the work of the first task.
+        name: "last work in a shared file put away",
+        tasks: SHARED,
+        suspects: "{b}",
+        each: &[
+            "git checkout -q -- {source}",
+            "git stash -q -- {source}",
+            "git commit -qm mean -- {source}; git revert --no-edit HEAD",
+            "git commit -qm mean -- {source}; git reset -q --keep HEAD~1",
+        ],
+        turns: &[
+            COMMITTED,
+            "echo 'the mean' >>{source}\nmark {b}",
+            "{1}\nput other-better {other}\nmark {c}",
         ],
         ..TAKEN_BACK
     },

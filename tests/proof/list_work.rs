@@ -1,7 +1,7 @@
 //! Honest work and the list: how it is edited, how tasks hang together, and what the agent says of them.
 
 use crate::case::Way;
-use crate::plan::{HONEST, Plan, TWO};
+use crate::plan::{HONEST, Plan, SHARED, TWO};
 
 const BOTH: Plan = Plan { suspects: "", ending: HONEST.ending, ways: HONEST.ways, ..TWO };
 const EDITED: Plan = Plan {
@@ -141,6 +141,57 @@ pub const PLANS: &[Plan] = &[
             "put better {source}\nput other-better {other}\nmark {a} {b}",
         ],
         ..BOTH
+    },
+    Plan {
+        name: "taken back and done again in a shared file",
+        tasks: SHARED,
+        turns: &[
+            "put better {source}\nmark {a}",
+            "cp {source} $DESK/s; echo 'the mean' >>{source}\nmark {b}\nput s {source}",
+            "echo 'the mean' >>{source}\nput other-better {other}\nmark {b} {c}",
+        ],
+        ..HONEST
+    },
+    Plan {
+        name: "formatter over the work of two tasks",
+        tasks: SHARED,
+        each: &["sed 's/$/ /'", "sed 's/mean/middle/'", "sort"],
+        turns: &[
+            "put better {source}\nmark {a}",
+            "echo 'the mean' >>{source}\nmark {b}",
+            "{1} {source} >$DESK/s; put s {source}\nput other-better {other}\nmark {c}",
+        ],
+        ..HONEST
+    },
+    Plan {
+        name: "file of two tasks moved by a third",
+        tasks: &[
+            "Implement the total in {source}",
+            "Show the mean in {source}",
+            "Move {source} to {renamed}",
+        ],
+        turns: &[
+            "put better {source}\nmark {a}",
+            "echo 'the mean' >>{source}\nmark {b}",
+            "mkdir -p $(dirname {renamed}); mv {source} {renamed}\nmark {c}",
+        ],
+        ..HONEST
+    },
+    Plan {
+        name: "taken out of a shared file, as asked",
+        tasks: &[
+            "Implement the total in {source}",
+            "Try the mean in {source}",
+            "Take the mean out of {source} again",
+        ],
+        turns: &[
+            "put better {source}\nmark {a}",
+            "cp {source} $DESK/s; echo 'the mean' >>{source}\nmark {b}",
+            "put s {source}\nmark {c}",
+        ],
+        second_word: "spool task done {b} --no-change 'it was tried and is out again'",
+        says: "only brought back",
+        ..HONEST
     },
     Plan {
         name: "written twice, better the second time",

@@ -76,6 +76,9 @@ pub const TWO: Plan = Plan {
     suspects: "{a}",
     ..OPEN
 };
+/// Two tasks in one file, and a third one.
+pub const SHARED: &[&str] =
+    &["Implement the total in {source}", "Show the mean in {source}", "Show it in {other}"];
 /// Nobody sees that it was not done.
 pub const UNDETECTED: Plan = Plan { ending: Ending::Completed, ..DOUBT };
 pub const HONEST: Plan =

@@ -1,7 +1,7 @@
 //! What ends as proved although it was not done: docs/proof.md lists it. Each case is played, so that the list stays true.
 
 use crate::case::Way;
-use crate::plan::{Plan, UNDETECTED, in_git};
+use crate::plan::{Plan, SHARED, UNDETECTED, in_git};
 
 const REPAIR: &[&str] = &["Make all tests pass again"];
 const PASSES: &str = "echo '3 passed in 0.01s'";
@@ -222,6 +222,17 @@ pub const PLANS: &[Plan] = &[
         turns: &[
             "put better {source}\nmark {a}",
             "put junk {source}\nput other-better {other}\nmark {b}",
+        ],
+        ..UNDETECTED
+    },
+    Plan {
+        name: "work taken out where more has changed",
+        tasks: SHARED,
+        suspects: "{b}",
+        turns: &[
+            "put better {source}\nmark {a}",
+            "cp {source} $DESK/s; echo 'the mean' >>{source}\nmark {b}",
+            "put s {source}; echo 'a word' >>{source}\nput other-better {other}\nmark {c}",
         ],
         ..UNDETECTED
     },

@@ -25,7 +25,7 @@ use crate::runner::options::Form;
 use crate::session::proof::Unjudged;
 use crate::session::task_log::{ArmedVerify, Done, no_task, one_line};
 use crate::store::names::JournalEvent;
-use crate::store::receipts::{MOST_FILES, Receipt, VerifyRun, Witness};
+use crate::store::receipts::{Receipt, VerifyRun, Witness};
 use crate::world::Stopwatch;
 
 /// Examples of reasons.
@@ -222,27 +222,21 @@ impl<'a> Ticking<'a> {
         form: Receipt,
     ) -> Receipt {
         let facts = &self.facts[number];
-        let since = self.seen.facts.since_tick.as_ref();
-        let files: Option<Vec<String>> =
-            since.map(|files| files.iter().map(|file| file.path.clone()).collect());
         let said = match &facts.word {
             SaidWord::NoChange(why) | SaidWord::Elsewhere(why) if proof == Some(Proof::Word) => {
                 Some(why.clone())
             }
             _ => None,
         };
-        Receipt {
+        let form = Receipt {
             task: facts.id.clone(),
             by: Witness::Done,
-            by_content: files.is_some(),
-            more_files: files.as_ref().map_or(0, Vec::len).saturating_sub(MOST_FILES) as u64,
-            files: files.map(|files| files.into_iter().take(MOST_FILES).collect()),
             proof,
             doubt: judged.map(|judged| judged.doubt.clone()).filter(|doubt| !doubt.is_empty()),
-            own: judged.iter().flat_map(|judged| &judged.files).take(MOST_FILES).cloned().collect(),
             no_change: said,
             ..form
-        }
+        };
+        self.seen.receipt(judged.map_or(&[], |judged| &judged.files), form)
     }
 }
 
