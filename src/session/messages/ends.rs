@@ -198,7 +198,8 @@ fn what_next(
             printable(feature)
         );
     }
-    let again = if all_done { REST.to_owned() } else { again(feature, record) };
+    let has_gone_tasks = record.is_some_and(|record| !record.gone_tasks.is_empty());
+    let again = if all_done && !has_gone_tasks { REST.to_owned() } else { again(feature, record) };
     match reason {
         // Another limit does not help a list without open tasks.
         TerminalReason::MaxIters { .. } if all_done => {
