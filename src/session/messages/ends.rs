@@ -149,8 +149,8 @@ const LOOK: &str =
 /// For a person, when the review has notes.
 const READ: &str = "read the whole review: `spool review --last`.";
 
-/// How to continue after all boxes are ticked: no command arms a loop for a list without open tasks.
-const REST: &str = "have the rest done in the session: every box is ticked";
+/// How to continue after all boxes are ticked: only with checks, a command arms a loop for such a list.
+const REST: &str = "have the rest done in the session, or, with checks, type /speckit:implement: every box is ticked";
 
 /// How to continue: the command that armed the loop, with its feature and its tasks. Another feature may be current by then.
 fn again(feature: &str, record: Option<&Record>) -> String {
