@@ -7,6 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::context::{Where, own_session};
 use super::steered::{Answer, Steered};
 use crate::engine::Demand;
+use crate::exec::partner::in_run;
 use crate::session::end::end_task;
 use crate::session::select::to_block;
 use crate::session::task_log::{Books, one_line};
@@ -26,12 +27,23 @@ pub struct BlockArgs {
     place: Where,
 }
 
+/// The need on one line. Refuses the agent of a run: its last words alone end the loop.
+pub fn need_in_session(need: &str) -> Result<String> {
+    let need = one_line(need)?;
+    if in_run() {
+        bail!(
+            "the loop of `spool ralph` goes on: its agent ends it by its last words\nend your turn with this line, alone: <blocked>{need}</blocked>"
+        );
+    }
+    Ok(need)
+}
+
 /// Ends the session's loop of any kind; outside of a session, the only ralph loop here.
 pub fn run(args: &BlockArgs) -> Result<ExitCode> {
     let project = args.place.with_loops()?;
     let loops = Loops::of(&project.root);
     let session = own_session();
-    let need = one_line(&args.need)?;
+    let need = need_in_session(&args.need)?;
     let own = session.as_deref().and_then(|session| loops.peek(session));
     let record = if let Some(record) =
         own.filter(|record| record.ledger.is_live() && !record.is_live_ralph())

@@ -142,7 +142,7 @@ pub(super) fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -
     // The agent was told once; only a person can drop the tasks.
     after.left_list = has_only_left_list(&missing);
     if after.left_list && ledger.left_list {
-        let need = format!("{}; say what is to become of them", seen.tampered);
+        let need = format!("{}; put back what is to be done", seen.tampered);
         return end(after, TerminalReason::Blocked { need, by: Obstacle::Other });
     }
     if let Some(reason) = guardrail(contract, &after, seen) {

@@ -111,7 +111,7 @@ impl Scoreboard {
     /// ticks.
     pub fn look_first(&self) -> Vec<String> {
         let word = |one: &ScoredTask| match &one.why {
-            Some(why) if one.dropped => format!("{} was dropped; the agent says: {why}", one.task),
+            Some(why) if one.dropped => format!("{} was dropped: {why}", one.task),
             Some(why) => format!("{} changed nothing; the agent says: {why}", one.task),
             None => format!(
                 "{} has nothing but the agent's word: nobody could look at its files",
@@ -170,6 +170,14 @@ mod tests {
         assert!(board.line().starts_with("Dropped: T006. Tests were changed for T005. Proved: "));
         board.retain(|task| task.task == "T004");
         assert_eq!(board.line(), "Proved: 1 by word alone: T004");
+    }
+
+    #[test]
+    fn drop_gives_its_reason_alone() {
+        let mut board = Scoreboard::default();
+        let why = Some("not needed now".to_owned());
+        board.add(ScoredTask { why, dropped: true, ..scored("T002", Proof::Word) });
+        assert_eq!(board.look_first(), ["T002 was dropped: not needed now"]);
     }
 
     #[test]

@@ -37,6 +37,11 @@ pub fn runner() -> RunnerProof {
     }
 }
 
+/// An agent of a proven [`runner`] has started this process.
+pub fn in_run() -> bool {
+    matches!(runner(), RunnerProof::Proven(_))
+}
+
 #[cfg(target_os = "linux")]
 fn has_started_this(runner: u32) -> bool {
     use super::tree::{self, Process};

@@ -42,7 +42,7 @@ impl Commands {
         Self(commands.map(words_of).collect())
     }
 
-    /// A command runs this file of the project. `beside` is the folder of the feature, which has no tests.
+    /// A command runs this file of the project. `beside` is the folder of the loop's feature.
     pub fn run(&self, path: &str, beside: &str) -> bool {
         self.0.iter().any(|words| names(words, path) || runs_test(words, path, beside))
     }
@@ -148,7 +148,7 @@ fn runs_test(words: &[String], path: &str, beside: &str) -> bool {
     let runs = |word: &String| {
         word == "t" || RUNS_TESTS.split_ascii_whitespace().any(|part| word.contains(part))
     };
-    if !is_test(path) || path.starts_with(&[beside, "/"].concat()) || !words.iter().any(runs) {
+    if !is_test(path) || specifies(path, beside) || !words.iter().any(runs) {
         return false;
     }
     let mut places = words
@@ -160,6 +160,13 @@ fn runs_test(words: &[String], path: &str, beside: &str) -> bool {
         path.strip_prefix(word.as_str()).is_some_and(|end| end.is_empty() || end.starts_with('/'))
     };
     words.iter().any(is_in) || places.all(|word| !is_test(word))
+}
+
+/// A file of the loop's own feature, of `OpenSpec`, or of another feature of spec-kit, whose name begins with a digit.
+fn specifies(path: &str, beside: &str) -> bool {
+    let is_in = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    [beside, ".specify", "openspec"].into_iter().any(is_in)
+        || path.strip_prefix("specs/").is_some_and(|rest| rest.starts_with(char::is_numeric))
 }
 
 /// A file named like a test, or in a folder of tests. Markdown files are no tests, such as those of spec-kit in
@@ -390,6 +397,20 @@ mod tests {
         ];
         let caught: Vec<_> = honest.iter().filter(|(command, path)| runs(command, path)).collect();
         assert!(caught.is_empty(), "{} of {} are caught: {caught:#?}", caught.len(), honest.len());
+    }
+
+    #[test]
+    fn specifications_are_no_tests() {
+        for path in
+            ["001-sums/a.yaml", "002-add-tests/contracts/api.yaml", "20261128-101112-x/test_a.py"]
+        {
+            assert!(!runs("sh test.sh", &["specs/", path].concat()), "{path}");
+            assert!(!runs("sh test.sh", &[".specify/specs/", path].concat()), "{path}");
+        }
+        assert!(!runs("npm test", "openspec/specs/login/a.yaml"));
+        for path in ["specs/login.js", "specs/unit/login.js", "web/specs/1-login.js"] {
+            assert!(runs("npm test", path), "{path}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::session::arm::replace;
 use crate::session::arm::task::TASK_FILE;
 use crate::session::counted::as_counted;
 use crate::session::messages::task as messages;
+use crate::session::observe::open_turn;
 use crate::session::select::live;
 use crate::session::{life, pinned};
 use crate::store::closing::{EndNotice, save_and_note};
@@ -193,6 +194,13 @@ fn prepare(
         }),
         ..record.clone()
     };
+    // The turn under way in the old session is work of the loop.
+    let (turn, ledger) = (open_turn(record), &mut arriving.ledger);
+    ledger.tool_calls = ledger.tool_calls.saturating_add(turn.count.unwrap_or(0));
+    ledger.failed_calls = ledger.failed_calls.saturating_add(turn.failed);
+    ledger.more_calls |= turn.more;
+    ledger.tokens = ledger.tokens.saturating_add(turn.tokens.all);
+    ledger.written_tokens = ledger.written_tokens.saturating_add(turn.tokens.written);
     arriving.begin_behind(adopter.transcript);
     new.save(&arriving)?;
     Ok(arriving)

@@ -334,7 +334,9 @@ impl FeatureStop {
         let Verdict::End(reason) = verdict else { return words };
         let is_done = *reason == TerminalReason::Completed;
         let open = ends::uncounted(&self.snapshot).filter(|_| is_done);
-        let doubts = ends::gone_tasks(record).into_iter().chain(open);
+        // The reason of a blocked loop names them.
+        let is_blocked = matches!(reason, TerminalReason::Blocked { .. });
+        let doubts = ends::gone_tasks(record).filter(|_| !is_blocked).into_iter().chain(open);
         doubts.fold(words, |words, doubt| format!("{words}; {doubt}"))
     }
 

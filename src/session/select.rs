@@ -87,7 +87,7 @@ pub fn feature_to_cancel(
     project.feature_meant(named, session)?.ok_or_else(|| {
         Refusal::new(
             "nothing to cancel: no feature is selected in this project",
-            "`spool status` lists the loops; name one: /speckit:cancel 001-name",
+            "`spool status` lists the loops; name one: /speckit:cancel 001-name, in a terminal spool stop 001-name",
         )
     })
 }

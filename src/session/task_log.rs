@@ -15,6 +15,7 @@ use crate::engine::edit::{Grown, add_after, repair_after, tick};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Attempt, Demand, TerminalReason};
 use crate::evidence::task_list::{self, TASKS};
+use crate::exec::partner::in_run;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::{armed_list, limits_of};
 use crate::feature::state::{State, StateError};
@@ -120,7 +121,8 @@ impl<'a> Books<'a> {
         remove_dead_leftovers(&feature.folder, &[TASKS, STATE, PROGRESS]);
         let (list, text) = read_list(feature)?;
         // An unreadable file is not overwritten: the stop reports it.
-        let state = State::read_at_once(feature);
+        // In a run of `spool ralph`, it is the file of another loop.
+        let state = if in_run() { Err(StateError::Missing) } else { State::read_at_once(feature) };
         let asked = part::asked(project, feature);
         let (lock, ended) = (Some(lock), None);
         Ok(Self { project, loops, feature, session, lock, ended, owner, text, list, state, asked })
@@ -509,10 +511,11 @@ pub fn armed_verify(
     }
 }
 
-/// Why the feature's loop ended; `None` while it lives, or if there never was one.
+/// Why the feature's loop ended; `None` while it lives, if there never was one, and in a run of `spool ralph`, where the
+/// loop of a session is not the agent's.
 pub fn over(project: &Project, feature: &Feature) -> Option<EndName> {
     let pin = Loops::of(&project.root).pin(&feature.name).ok()??;
-    pin.ended.map(|end| EndName::of(&end.reason))
+    pin.ended.filter(|_| !in_run()).map(|end| EndName::of(&end.reason))
 }
 
 pub fn read_list(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {

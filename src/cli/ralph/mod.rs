@@ -81,7 +81,9 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
             let id = &change.id;
             let words = if let Some(added) = added {
                 context.add(&added)?;
-                format!("Every iteration of `{id}` gets these words from the next one on.")
+                format!(
+                    "Every iteration of `{id}` gets these words from the next one on; nothing was started."
+                )
             } else {
                 context.clear()?;
                 format!("No words are added to the iterations of `{id}` any more.")

@@ -57,7 +57,7 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     let installed = check_installed(&client)?;
     note_copy(site, &mut record, &installed)?;
     answer.next(&format!(
-        "restart Claude Code in a project that has a tasks.md, and type /speckit:implement\n\
+        "restart Claude Code in a spec-kit project, and type /speckit:implement\n\
          anywhere else, type /speckit:ralph-loop \"TASK\"\n\
          spec-kit's own /speckit-implement loops as well from now on\n\
          to switch that off in a project: `spec_kit_command: false` in `.claude/ralph-speckit.local.md`\n\

@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use crate::cli::context::{has_loop, has_runner};
 use crate::cli::person::in_agents_session;
 use crate::evidence::work_trees;
-use crate::exec::partner::{self, RunnerProof};
+use crate::exec::partner::in_run;
 use crate::feature::project::{Feature, Project};
 use crate::session::select::drives;
 use crate::store::loops::Loops;
@@ -22,9 +22,9 @@ pub fn project_here(session: Option<&str>) -> Option<Project> {
         Some(session) => Project::around_session(&here, session),
         None => Project::around(&here),
     }?;
-    let in_run = matches!(partner::runner(), RunnerProof::Proven(_));
     let has_its = |root: &PathBuf| {
-        session.is_some_and(|session| has_loop(root, Some(session))) || (in_run && has_runner(root))
+        session.is_some_and(|session| has_loop(root, Some(session)))
+            || (in_run() && has_runner(root))
     };
     if !in_agents_session() || has_its(&near.root) {
         return Some(near);

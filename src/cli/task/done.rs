@@ -275,7 +275,7 @@ pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     books.keep_receipt(judge, receipt, 0, now.as_ref())?;
     drop(books);
     let next = job.what_next()?;
-    job.answer(&job.noted(format!("{id} is dropped, and the person is told why. {next}")))
+    job.answer(&job.noted(format!("{id} is dropped, and the end of the loop says why. {next}")))
 }
 
 /// A reason on one line; refuses words that say nothing.

@@ -9,6 +9,7 @@ use crate::cli::person::can_be_asked;
 use crate::engine::matched::Matched;
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TASKS;
+use crate::exec::partner::in_run;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::{armed_list, limits_of};
 use crate::feature::state::State;
@@ -140,7 +141,8 @@ impl TaskJob<'_> {
         } else {
             format!("Delegate it to {} (attempt {attempt} of {limit}). ", agent(next[0]))
         };
-        let who = for_agent(&who);
+        // The other agent programs of `spool ralph` know no agents of the plugin.
+        let who = if in_run() { "" } else { for_agent(&who) };
         format!(
             "{who}{left} of {} open.\nThen: spool task done {}   or: spool task fail ID \"why\"",
             list.tasks.len(),

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::job::{TaskJob, for_agent};
+use crate::cli::block::need_in_session;
 use crate::feature::STATE;
 use crate::feature::project::printable;
 use crate::forms::task::NotedForm;
@@ -31,7 +32,7 @@ pub fn fail(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
             "Counted: {id} failed {used} of {limit} times. Do its repair {repair} first, then {id} again: spool task next"
         ),
         (None, ..) => format!(
-            "Noted, not counted: there is no state file that can be read, so no loop is armed.{note} Try {id} again in another way, or say what a person must do."
+            "Noted, not counted: only the loop of a session with a readable state file counts attempts.{note} Try {id} again in another way, or say what a person must do."
         ),
     };
     let (used, limit) = counted.unzip();
@@ -41,7 +42,8 @@ pub fn fail(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
 
 /// Ends the loop because a person is needed.
 pub fn block(job: &TaskJob<'_>, need: &str) -> Result<ExitCode> {
-    job.open()?.block(need)?;
+    let need = need_in_session(need)?;
+    job.open()?.block(&need)?;
     let reason = over(job.project, job.feature).unwrap_or_default();
     let next =
         for_agent(" End your turn now: say what the person must do and what is done so far.");

@@ -36,6 +36,7 @@ use crate::runner::state::{
 use crate::runner::target::Change;
 use crate::runner::task_list::is_in_place;
 use crate::runner::{exit, process};
+use crate::session::arm::exclude::keep_out;
 use crate::session::pinned;
 use crate::store::loops::VerifyCommands;
 use crate::system::processes;
@@ -73,6 +74,8 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     driver.keep_awake();
     driver.greet();
     driver.count_on()?;
+    keep_out(&change.folder);
+    keep_out(&change.worktree.join(".claude"));
     let checks = pinned::shown(&options.checks, options.checks_from, &VerifyCommands::new(), "");
     let notify = pinned::shown_notice(&options.settings.notify(), "your settings");
     let converge = options.spec_kit.converge.as_ref().map_or_else(String::new, |command| {

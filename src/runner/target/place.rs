@@ -54,7 +54,7 @@ impl Place {
     pub fn nothing(&self, refused: &[(String, String)]) -> String {
         let root = self.root.display();
         let mut words = format!(
-            "`{root}` has none in `.spool/changes` or `openspec/changes`, and no spec-kit feature\nwrite a proposal first: `.spool/changes/001-01_name/proposal.md`"
+            "`{root}` has none in `.spool/changes` or `openspec/changes`, and no spec-kit feature\nwrite a proposal first, `.spool/changes/NAME/proposal.md`, with your list beside it as `tasks.md`"
         );
         for (id, why) in refused.iter().take(super::names::NAMES) {
             let _ = write!(words, "\nleft out: `{id}`: {why}");

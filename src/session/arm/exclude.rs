@@ -15,16 +15,18 @@ const LINES: &str = "\
 # ralph-speckit: the loop's own files (docs/reference/files.md)
 **/specs/**/.speckit-state.json
 **/specs/**/.progress.md
+**/.claude/loop-state.json
 ";
 
-/// Makes git ignore the loop's files in a feature's folder. Returns a line for the person; `None` if git ignored the
-/// files before, or if the rule cannot be written. No failure refuses the loop.
+/// Makes git ignore the loop's files in a feature's folder, or in `.claude` of a work tree. Returns a line for the
+/// person; `None` if git ignored the files before, or if the rule cannot be written. No failure refuses the loop.
 pub fn keep_out(folder: &Path) -> Option<String> {
     let Repository { data: Some(data), prefix, rules } = Repository::around(folder) else {
         return None;
     };
     let mut is_ignored = true;
-    for name in [STATE, PROGRESS] {
+    let is_claude = folder.ends_with(".claude");
+    for name in if is_claude { &["loop-state.json"][..] } else { &[STATE, PROGRESS] } {
         let path = [&prefix, name.as_bytes()].concat();
         if index::tracks(&data, &path)? {
             return Some(format!("`{name}` is tracked by git, so it shows up in commits."));
@@ -37,7 +39,7 @@ pub fn keep_out(folder: &Path) -> Option<String> {
     let is_repository = is_its && common.join("HEAD").is_file() && common.join("objects").is_dir();
     if is_ignored
         || !is_repository
-        || !folder.ancestors().skip(1).any(|above| above.ends_with("specs"))
+        || !(is_claude || folder.ancestors().skip(1).any(|above| above.ends_with("specs")))
     {
         return None;
     }

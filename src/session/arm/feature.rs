@@ -184,7 +184,7 @@ fn feature_of<'a>(
     let feature = selected.or_else(last).ok_or_else(|| {
         Refusal::nothing(
             "no feature is selected: neither `.specify/feature.json` nor `.specify/.current-feature` names one",
-            "name it: /speckit:implement 001-name",
+            "name it: /speckit:implement 001-name, in a terminal spool start 001-name",
         )
     })?;
     Ok((feature, words))

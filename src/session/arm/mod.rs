@@ -1,7 +1,7 @@
 //! Arming a loop, in one sequence for both kinds: lock, remember every file, write, journal. A file for each kind says
 //! what is written.
 
-mod exclude;
+pub mod exclude;
 pub mod feature;
 mod gate;
 mod state;

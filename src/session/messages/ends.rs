@@ -157,8 +157,8 @@ const LOOK: &str =
 /// For a person, when the review has notes.
 const READ: &str = "read the whole review: `spool review --last`.";
 
-/// How to continue after all boxes are ticked: no command arms a loop for a list without open tasks.
-const REST: &str = "have the rest done in the session: every box is ticked";
+/// How to continue after all boxes are ticked: only with checks, a command arms a loop for such a list.
+const REST: &str = "have the rest done in the session, or, with checks, type /speckit:implement: every box is ticked";
 
 /// How to continue: the command that armed the loop, with its feature and its tasks. Another feature may be current by then.
 fn again(feature: &str, record: Option<&Record>) -> String {
@@ -206,7 +206,8 @@ fn what_next(
             printable(feature)
         );
     }
-    let again = if all_done { REST.to_owned() } else { again(feature, record) };
+    let has_gone_tasks = record.is_some_and(|record| !record.gone_tasks.is_empty());
+    let again = if all_done && !has_gone_tasks { REST.to_owned() } else { again(feature, record) };
     match reason {
         // Another limit does not help a list without open tasks.
         TerminalReason::MaxIters { .. } if all_done => {

@@ -473,7 +473,7 @@ fn open_tasks_within(snapshot: &FeatureSnapshot, most: usize) -> String {
     if list.tasks.is_empty() {
         return "none, the list holds no task".to_owned();
     }
-    let mut text = format!("{open} of {}: ", list.tasks.len());
+    let mut text = format!("{open} of {}", list.tasks.len());
     let mut shown = 0;
     let mut used = 0;
     for task in list.open() {
@@ -482,7 +482,7 @@ fn open_tasks_within(snapshot: &FeatureSnapshot, most: usize) -> String {
         if used > most && shown > 0 {
             break;
         }
-        text.push_str(if shown == 0 { "" } else { ", " });
+        text.push_str(if shown == 0 { ": " } else { ", " });
         text.push_str(&id);
         shown += 1;
     }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use crate::engine::promise::asks_approval;
 use crate::engine::{Guardrails, Observation, Waiting, is_last_idle_stop};
-use crate::hosts::HookEvent;
 use crate::hosts::transcript::{Activity, Transcript, TranscriptPart, TurnEnd};
+use crate::hosts::{HookEvent, transcript_at};
 use crate::store::loops::{Loops, Record};
 use crate::store::names::LoopKind;
 use crate::text;
@@ -133,6 +133,17 @@ impl<'a> TurnTranscript<'a> {
             .find(|typed| typed.is_empty() || self.transcript.command(typed).is_some_and(ends))?;
         Some(cancel.trim().to_owned())
     }
+}
+
+/// The agent's work since the last stop; nothing without a readable transcript.
+pub fn open_turn(record: &Record) -> Activity {
+    let turn = transcript_at(&record.transcript).activity(TranscriptPart {
+        from: record.transcript_read,
+        last: record.last_message,
+        needed: u64::MAX,
+        ..TranscriptPart::default()
+    });
+    turn.unwrap_or_default()
 }
 
 /// An agent that has done nothing since it was sent back asks a person for approval.

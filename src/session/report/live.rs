@@ -6,9 +6,8 @@ use crate::engine::tasks::TaskList;
 use crate::feature::project::printable;
 use crate::forms::loops::{LoopForm, SessionState, TurnForm};
 use crate::forms::plain::JsonNumber;
-use crate::hosts::transcript::{Transcript, TranscriptPart};
-use crate::hosts::transcript_at;
 use crate::session::life::SessionLife;
+use crate::session::observe::open_turn;
 use crate::session::pinned;
 use crate::store::loops::Record;
 use crate::store::pins::PinState;
@@ -19,13 +18,7 @@ const TITLE: usize = 100;
 
 /// The agent's turn since the last stop.
 pub fn turn(record: &Record) -> TurnForm {
-    let turn = transcript_at(&record.transcript).activity(TranscriptPart {
-        from: record.transcript_read,
-        last: record.last_message,
-        needed: u64::MAX,
-        ..TranscriptPart::default()
-    });
-    let turn = turn.unwrap_or_default();
+    let turn = open_turn(record);
     TurnForm {
         tool_calls: turn.count.map(Into::into),
         tool_calls_complete: turn.count.is_some() && !turn.more,

@@ -236,7 +236,7 @@ fn ticked_task_cannot_fail() {
 fn failure_without_state_is_noted() {
     let project = Project::with(ONE);
     let said = project.task(&["fail", "T002", "no luck"]).ok();
-    assert!(said.starts_with("Noted, not counted: there is no state file"), "{said}");
+    assert!(said.starts_with("Noted, not counted: only the loop of a session"), "{said}");
     assert_eq!(project.entries(), ["failed T002 no luck"]);
     assert!(!project.state_path().exists());
 }

@@ -489,6 +489,15 @@ fn cancel_without_loop_says_so() {
 }
 
 #[test]
+fn terminal_is_told_its_command() {
+    let bench = Bench::project();
+    for command in ["start", "stop"] {
+        let said = Said::of(bench.spool().arg(command)).refused();
+        assert!(said.contains(&format!(", in a terminal spool {command} 001-name")), "{said}");
+    }
+}
+
+#[test]
 fn cancel_prefers_the_session_feature() {
     let bench = Bench::ready();
     bench.implement("s1", "");

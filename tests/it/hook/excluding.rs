@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::hook::support::{Bench, FEATURE};
 use crate::support::scratch::Said;
 
-const LINES: &str = "# ralph-speckit: the loop's own files (docs/reference/files.md)\n**/specs/**/.speckit-state.json\n**/specs/**/.progress.md\n";
+const LINES: &str = "# ralph-speckit: the loop's own files (docs/reference/files.md)\n**/specs/**/.speckit-state.json\n**/specs/**/.progress.md\n**/.claude/loop-state.json\n";
 const TOLD: &str = "git ignores the loop's own files from now on";
 
 /// Puts something in the way: gets the path of the list, and a folder outside of the project.

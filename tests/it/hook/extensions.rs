@@ -195,7 +195,7 @@ fn unrun_hook_ends_by_guards() {
     }
     // A list without an open task cannot be armed again.
     let told = stop();
-    let next = "have the rest done in the session: every box is ticked.";
+    let next = "have the rest done in the session, or, with checks, type /speckit:implement: every box is ticked.";
     told.message()
         .has_all(&["; extension hooks not run: /speckit-git-commit · 3 of 3 tasks", next]);
     let status = String::from_utf8(bench.spool().arg("status").finish().stdout).unwrap();
@@ -215,10 +215,10 @@ fn failing_check_is_named_over_list() {
     let instead = "You were sent back and did nothing. Repair what the check shows, ";
     assert!(asked.reason().contains(instead) && !asked.reason().contains("task next"), "{asked}");
     let told = bench.stop("s1").held().run();
-    let next =
-        "Next: look at what was done, then have the rest done in the session: every box is ticked.";
+    let next = "Next: look at what was done, then have the rest done in the session, or, with checks, type /speckit:implement: every box is ticked.";
     assert!(told.message().contains(next), "{told}");
     assert!(told.message().contains("check failed: `test -e built`"), "{told}");
+    bench.implement("s1", "").context();
 }
 
 #[test]

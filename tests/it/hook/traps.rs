@@ -1,6 +1,8 @@
 //! Where other loops break: each trap has a test that fails on the naive behaviour.
 
 use crate::hook::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, executing};
+use crate::support::has::Has;
+use crate::support::scratch::Said;
 use serde_json::{Value, json};
 use std::fs;
 
@@ -502,6 +504,27 @@ fn l6_cut_list_completes_aloud() {
     assert_eq!(bench.verdicts("s1").last().unwrap(), "end blocked");
     let end = bench.journal("s1").pop().unwrap();
     assert!(end["words"].as_str().unwrap().contains(words), "{end}");
+}
+
+#[test]
+fn cut_list_names_its_next_step() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    bench.write_tasks("# Tasks\n\n- [x] T001 Create it\n");
+    bench.transcript("s1").tool("Write");
+    let stop = bench.stop("s1").run();
+    assert!(!stop.reason().contains(": . "), "{stop}");
+    bench.transcript("s1").tool("Write");
+    let stop = bench.stop("s1").run();
+    stop.told().has_all(&[
+        "T002, T003; put back what is to be done",
+        "Next: do that, then continue with /speckit:implement 001-login.",
+    ]);
+    let status = Said::of(bench.spool().arg("status")).ok();
+    status.has("Next: do that, then continue with /speckit:implement 001-login.");
+    assert!(!status.contains("gone from tasks.md"), "{status}");
+    bench.write_tasks("# Tasks\n\n- [x] T001 Create it\n- [ ] T002 Test it\n");
+    bench.implement("s1", "001-login").context();
 }
 
 #[test]

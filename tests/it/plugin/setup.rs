@@ -70,7 +70,7 @@ fn setup_installs_and_remove_leaves_nothing() {
         "copied `spool` and",
         "added the mark",
         "installed the",
-        "type /speckit:implement\nanywhere else, type /speckit:ralph-loop \"TASK\"\n",
+        "restart Claude Code in a spec-kit project, and type /speckit:implement\nanywhere else, type /speckit:ralph-loop \"TASK\"\n",
     ]);
     let spool = scratch.data().join("bin/spool");
     assert!(scratch.data().join("plugin/bin/ralph-hook").is_file());

@@ -3,7 +3,7 @@
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{Bench, FEATURE, Running};
 use crate::ralph::cli::{printed, refused, spool};
-use crate::ralph::{PROMISE, armed, ralph, works_and_says};
+use crate::ralph::{PROMISE, armed, change, ralph, works_and_says};
 use crate::support::has::Has;
 use crate::support::limited::Limited;
 use ralph_speckit::store::loops::Record;
@@ -113,6 +113,17 @@ fn left_loop_continues_whole() {
     assert!(said.is_sorted(), "{log}");
     let own = printed(&spool(&bench, None, &["log", "--session", "s2"]));
     assert!(own.contains("Limit: 3 iterations"), "it begins with the arming: {own}");
+}
+
+#[test]
+fn open_turn_goes_with_the_loop() {
+    let bench = armed("\"Make it\"");
+    bench.transcript("s1").tool("Edit").tool("Edit");
+    change(&bench);
+    adopt(&bench, "s2", "s1 --force").context();
+    assert_eq!(bench.record("s2").ledger.tool_calls, 2);
+    bench.transcript("s2").assistant("It was all made before.");
+    bench.stop("s2").saying(PROMISE).run().told().has("PROMISE_ACCEPTED");
 }
 
 #[test]

@@ -98,7 +98,8 @@ fn d16_words_reach_the_only_loop() {
     bench.spool("ralph --add-context").arg("Mind the gap").run().with_code(2);
     let (gate, running) = at_the_gate(&bench);
     let ran = bench.spool("ralph --add-context").arg("Mind the gap").run().with_code(0);
-    ran.says(&format!("Every iteration of `{CHANGE}` gets these words"));
+    ran.says(&format!("Every iteration of `{CHANGE}` gets these words"))
+        .says("nothing was started");
     bench.spool("ralph --clear-context").run().with_code(0).says(CHANGE);
     gate.open();
     running.finish().with_code(0);

@@ -24,7 +24,7 @@ fn hook(bench: &Bench, script: &str) {
 #[test]
 fn note_commits_are_no_progress() {
     let bench = Bench::with_tasks(TASKS);
-    bench.agent("git add -A && git commit --quiet --message wip\necho nothing to do");
+    bench.agent("git add -A; git add -f .claude/loop-state.json && git commit --quiet --message wip\necho nothing to do");
     let ran = bench.ralph("--no-progress 2 --max-iterations 9").run().with_code(5);
     // They are told all the same.
     ran.says("2 commits, 0 files");
@@ -34,13 +34,13 @@ fn note_commits_are_no_progress() {
 #[test]
 fn note_commits_stop_no_stall() {
     let bench = Bench::new();
-    bench.agent("git add -A && git commit --quiet --message wip\necho $n > made.txt");
+    bench.agent("git add -A; git add -f .claude/loop-state.json && git commit --quiet --message wip\necho $n > made.txt");
     // The first commit holds the proposal's folder at most, the later ones the file that was made before.
     bench.ralph("--stall-threshold 2 --max-iterations 4").run().with_code(3);
     let bench = Bench::new();
     bench.write(".gitignore", "made.txt\n");
     bench.commit("nothing that is made counts");
-    bench.agent("git add -A && git commit --quiet --message wip\necho $n > made.txt");
+    bench.agent("git add -A; git add -f .claude/loop-state.json && git commit --quiet --message wip\necho $n > made.txt");
     bench.ralph("--stall-threshold 2 --no-progress 0 --max-iterations 9").run().with_code(4);
 }
 

@@ -290,6 +290,29 @@ fn done_judges_by_the_run() {
 }
 
 #[test]
+fn block_in_a_run_ends_nothing() {
+    let bench = feature("", "- [ ] T001 Be fast\n");
+    let spool = env!("CARGO_BIN_EXE_spool");
+    let calls = ["task block 'buy it'", "block 'buy it'", "task fail T001 slow", "task next"];
+    let calls = calls.map(|call| format!("{spool} {call} >> \"$DESK/said-$n\" 2>&1\n")).concat();
+    let blocks = format!("{calls}echo '<blocked>buy it</blocked>'");
+    agent_in(&bench, "", &[&calls, "done_ T001", &blocks]);
+    let ran = ralph(&bench, "", "--max-iterations 5").run().with_code(6);
+    ran.says("buy it");
+    let refused = "error: the loop of `spool ralph` goes on: its agent ends it by its last words\n\
+        end your turn with this line, alone: <blocked>buy it</blocked>\n";
+    let said = format!(
+        "{refused}{refused}Noted, not counted: only the loop of a session with a readable state file counts attempts. \
+         Try T001 again in another way, or say what a person must do.\n- [ ] T001 Be fast\n\n1 of 1 open.\n"
+    );
+    assert!(bench.desk("said-1").starts_with(&said), "{}", bench.desk("said-1"));
+    assert_eq!(bench.desk("said-3"), bench.desk("said-1"));
+    assert!(bench.desk("said-2").contains("T001 is not ticked"), "{}", bench.desk("said-2"));
+    let status = bench.spool("status").run().with_code(0).output;
+    assert_eq!(status.matches("ended (blocked)").count(), 1, "{status}");
+}
+
+#[test]
 fn earlier_hand_ticks_lend_no_work() {
     let bench = feature("", "- [ ] T001 Handle an empty list\n- [ ] T002 Be fast\n");
     agent_in(&bench, "", &["echo 1 > a.txt; tick T001", "done_ T002"]);

@@ -39,6 +39,19 @@ fn empty_specification_is_refused_for_review() {
 }
 
 #[test]
+fn git_shows_the_work_alone() {
+    let bench = feature();
+    let spool = env!("CARGO_BIN_EXE_spool");
+    bench.agent(&format!("echo made > made.txt; {spool} task done T001 --feature 001-login"));
+    ralph(&bench, "").run().with_code(0);
+    assert!(bench.path(&format!("{FEATURE}/.progress.md")).exists());
+    let shown = bench.git(&["status", "--short", "-uall"]);
+    let shown: Vec<&str> =
+        shown.lines().map(|line| line.trim().rsplit(' ').next().unwrap()).collect();
+    assert_eq!(shown, [&format!("{FEATURE}/tasks.md"), "made.txt"]);
+}
+
+#[test]
 fn open_checklists_refuse_the_start() {
     let bench = feature();
     bench.write(format!("{FEATURE}/checklists/ux.md"), "- [x] CHK001 Done\n- [ ] CHK002 Open\n");

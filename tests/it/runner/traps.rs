@@ -220,6 +220,8 @@ fn min_iterations_counts_this_run() {
 #[test]
 fn own_loop_files_are_no_progress() {
     let bench = Bench::new();
+    bench.write(".gitignore", "!loop-state.json\n");
+    bench.commit("git shows the state");
     // Its state changes with every iteration; an agent that touches its notes on the loop does no work.
     bench.agent(&format!("echo on it\necho $n >> {}", in_state("logs/mine.log")));
     bench.ralph("--no-progress 2").run().with_code(5);

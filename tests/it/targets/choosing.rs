@@ -234,7 +234,8 @@ fn missing_project_names_the_search() {
     let bench = Bench::empty();
     fs::create_dir_all(bench.root.join(".spool/changes/archive")).unwrap();
     let said = bench.plan(&[]).refused();
-    said.has("there is no active change").has("write a proposal");
+    said.has("there is no active change")
+        .has("write a proposal first, `.spool/changes/NAME/proposal.md`, with your list beside it");
     let said = bench.plan(&["--change", "x"]).refused();
     assert!(said.contains("there is no change `x`, and no other"), "{said}");
 }
