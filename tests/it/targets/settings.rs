@@ -50,7 +50,7 @@ fn help_defaults_are_true() {
         ),
         ("none of them gets any answer [default: 12]", "failed runs in a row: 12"),
         ("may take; 0 for no limit [default: 60 minutes]", "an iteration: 1h"),
-        ("where its output shows which; 0 for no limit [default: 0]", "silence: none"),
+        ("if its output shows which; 0 for no limit [default: 0]", "silence: none"),
         (
             "the whole loop may take, such as 8h; 0 for no limit [default: 0]",
             "the whole loop: none",
