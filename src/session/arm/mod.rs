@@ -135,14 +135,14 @@ impl<'a> Arming<'a> {
     }
 }
 
-/// Refuses an agent in place of a person's loop in this session or on this feature, also by a runner, and of one that has
-/// just ended: the person has to hear of that first.
-pub fn refuse_agent(loops: &Loops, session: Option<&str>, feature: &str) -> Result<(), Refusal> {
+/// Refuses an agent that would replace a person's loop: in this session, or on the feature of this name, also by a runner.
+/// A loop in this session that has just ended counts, too: the person has to hear of the end first.
+pub fn refuse_agent(loops: &Loops, session: Option<&str>, name: &str) -> Result<(), Refusal> {
     let own = session.and_then(|session| loops.peek(session));
     let own = own.filter(|own| own.ledger.is_live() || (own.unnotified && own.moved_to.is_empty()));
-    let run = loops.pins().read(PinKey::Change(feature)).ok().flatten();
+    let run = loops.pins().read(PinKey::Change(name)).ok().flatten();
     let run = run.filter(|pin| is_alive(pin.process));
-    let pins = [own.map(|own| own.bare_pin()), loops.live_pin(feature), run];
+    let pins = [own.map(|own| own.bare_pin()), loops.live_pin(name), run];
     let by_person = |pin: &Pin| !matches!(pin.armed_by, ArmedBy::Session | ArmedBy::Claim);
     let Some(pin) = pins.into_iter().flatten().find(by_person) else { return Ok(()) };
     let what = format!("a person armed the loop of {}", printable(&pin.about));
