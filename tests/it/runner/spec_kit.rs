@@ -112,7 +112,7 @@ fn agent_arms_nothing_in_run() {
     let bench = feature();
     let spool = crate::support::scratch::SPOOL;
     bench.agent(&format!(
-        "({spool} start 001-login T001; {spool} task done T001) > \"$DESK/said\" 2>&1 || true"
+        "({spool} start 001-login T001; {spool} task done T001 -f 001-login) > \"$DESK/said\" 2>&1 || true"
     ));
     ralph(&bench, "--max-iterations 1").run().with_code(3);
     let said = bench.desk("said");
