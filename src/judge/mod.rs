@@ -8,7 +8,7 @@ pub mod ticks;
 pub mod words;
 
 use std::cell::{LazyCell, OnceCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -440,7 +440,9 @@ impl TickJudge {
         self.add_removed(tasks, &mut facts);
         facts.claimed = self.claims(&facts.since_arming);
         let mut tasks = tasks.to_vec();
-        facts.missing = sorted(self.follow_links(&mut tasks, &facts.since_arming), Ord::cmp);
+        let mut missing = self.follow_links(&mut tasks, &facts.since_arming);
+        without_known(&mut missing, seen);
+        facts.missing = sorted(missing, Ord::cmp);
         if !facts.judges.is_empty() {
             for task in &mut tasks {
                 let verify =
@@ -534,7 +536,7 @@ impl TickJudge {
             let Ok(real) = real_path(&root.join(path)) else {
                 let mut folders = path.match_indices('/').map(|(at, _)| &path[..at]);
                 let is_there = |folder: &str| root.join(folder).is_dir();
-                if folders.clone().next().is_some_and(is_there) {
+                if folders.clone().next().is_none_or(is_there) {
                     missing.extend(is_certain(&root, &name.path).then(|| name.path.clone()));
                 } else if let Some(above) = folders.rfind(|above| top.ends_with(above)) {
                     name.path = name.path[above.len() + 1..].to_owned();
@@ -578,6 +580,24 @@ impl TickJudge {
 fn open_text(file: &TaskFile) -> String {
     let blocks = file.list.open().filter_map(|task| file.bytes.get(task.block.clone()));
     blocks.map(String::from_utf8_lossy).collect()
+}
+
+/// Drops bare names that exist elsewhere, or whose ending no file has (`console.log`).
+fn without_known(missing: &mut Vec<String>, seen: &FilesSeen) {
+    if missing.iter().all(|name| name.contains('/')) {
+        return;
+    }
+    let (mut names, mut endings) = (BTreeSet::new(), BTreeSet::new());
+    for path in seen.now.iter().flat_map(|now| now.paths(u64::MAX)) {
+        let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+        endings.extend(name.rsplit_once('.').map(|(_, ending)| ending.to_owned()));
+        names.insert(name);
+    }
+    let is_file = |name: &str| name.rsplit_once('.').is_some_and(|parts| endings.contains(parts.1));
+    missing.retain(|name| {
+        let lower = name.to_ascii_lowercase();
+        name.contains('/') || (!names.contains(&lower) && is_file(&lower))
+    });
 }
 
 /// The path means one file: it is no folder, no template, and has no letters outside of ASCII, which have two spellings.

@@ -77,8 +77,6 @@ pub const PLANS: &[Plan] = &[
             "Serve `docs/page[1-3].md` and `docs/[name].md`",
             "Serve `docs/$name.md` by `config/$ENV.json`",
             "Show docs/a.md+docs/b.md or docs/a.md..docs/c.md",
-            "Call `obj.sh` in the method, handle `user.py` names",
-            "Return `file.json`, reject `a.json.ts`",
             "Import `lib/sum.js` in the app",
         ],
         files: &[

@@ -15,7 +15,7 @@ fn old_logs_go_in_time() {
     (1..=21).for_each(|number| write(&format!("1999-{number:04}.log"), 100 << 20));
     (1..=20).for_each(|iteration| drop(files.log(iteration).unwrap()));
     assert!(!logs.join("1999-0001.log").exists());
-    write("1999-0001.log", 1);
+    write("1999-0001.log", 100 << 20);
     drop(files);
     desk.open();
     assert!(!logs.join("1999-0001.log").exists());
