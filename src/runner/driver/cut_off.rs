@@ -28,6 +28,8 @@ pub(super) const MOST_FILES: usize = 200;
 /// The agent of a killed runner may write for this long after the last sign of life: the time in which the supervisor
 /// ends the tree, and some room.
 const STILL_WRITING: Duration = Duration::from_secs(10);
+/// The clock of file times is behind the wall clock by up to one tick of the system.
+const CLOCK_TICK: Duration = Duration::from_millis(10);
 /// Bytes of the last review.
 const MOST: u64 = 16 << 20;
 
@@ -177,7 +179,7 @@ pub(super) fn sorted(
         let touched = touched_at(&worktree.join(&file));
         let is_its = match touched {
             _ if known => is_known(&file),
-            Some(at) => at >= began,
+            Some(at) => at.after(CLOCK_TICK) >= began,
             // The file is gone, at an unknown time.
             None => true,
         };

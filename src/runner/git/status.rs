@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::{DIFF, EMPTY_TREE, Git, NO_COMMIT, NOT_INSIDE, joined, path, paths, succeeded};
+use crate::evidence::commits::top_of;
 use crate::evidence::ignored::is_noise;
 use crate::runner::capture::Captured;
 use crate::runner::harness::Launch;
@@ -130,7 +131,8 @@ impl Git {
 
     /// The entry at this path, from the folder or from the top, is changed at this time or later.
     fn is_new(&self, file: &Path, time: WallTime) -> bool {
-        let mut metas = self.worktree.ancestors().flat_map(|top| top.join(file).symlink_metadata());
+        let places = [Some(&*self.worktree), top_of(&self.worktree)].into_iter().flatten();
+        let mut metas = places.flat_map(|place| place.join(file).symlink_metadata());
         metas.any(|meta| !changed_at(&meta).seems_before(time, Duration::ZERO))
     }
 
