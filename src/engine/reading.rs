@@ -342,11 +342,11 @@ impl ListReader {
         if !rest.get(..6).is_some_and(is_key) {
             return;
         }
-        let key = rest.split(|byte| *byte == b':').next().unwrap_or_default();
-        let plain = text_of(key).replace(['*', '_', ' '], "").to_lowercase();
-        if key.len() < rest.len()
-            && ["verify", "verifycommand", "verifycommands"].contains(&&*plain)
-        {
+        let Some(end) = memchr::memchr(b':', rest) else { return };
+        let key =
+            || rest[..end].iter().filter(|sign| !b"*_ ".contains(sign)).map(u8::to_ascii_lowercase);
+        let is_known = |known: &&str| key().eq(known.bytes());
+        if ["verify", "verifycommand", "verifycommands"].iter().any(is_known) {
             self.tasks[*task].check.get_or_insert(line.start..line.start + line.text.len());
         }
     }
