@@ -11,8 +11,8 @@ pub struct GitMoment {
     pub(super) fingerprint: u64,
     /// The commit that is checked out; `None` before the first one.
     pub head: Option<String>,
-    /// The commits of all branches, tags and remotes, one a line.
-    pub(super) tips: Vec<u8>,
+    /// The commits of all branches, tags and remotes.
+    pub(super) tips: Vec<String>,
     /// git has answered.
     pub(super) known: bool,
 }
@@ -33,14 +33,20 @@ impl Git {
         if fingerprint != 0 && last.fingerprint == fingerprint {
             return last;
         }
-        let tips = self.run(&["for-each-ref", "--format=%(objectname)"], &[]);
-        match (self.commit_named("HEAD"), tips) {
-            (head, Ok(tips)) if !self.is_silent() => {
-                GitMoment { fingerprint, head, tips, known: true }
-            }
-            // Unknown is no news, so git is asked again.
-            _ => GitMoment { fingerprint: 0, ..last },
+        // Unknown is no news, so git is asked again.
+        let unknown = GitMoment { fingerprint: 0, ..last };
+        let Ok(printed) = self.run(&["for-each-ref", "--format=%(HEAD)%(objectname)"], &[]) else {
+            return unknown;
+        };
+        let refs = String::from_utf8_lossy(&printed);
+        // The branch that is checked out has a star; there is none without a branch.
+        let branch = refs.lines().find_map(|line| line.strip_prefix('*'));
+        let head = branch.map(str::to_owned).or_else(|| self.commit_named("HEAD"));
+        if self.is_silent() {
+            return unknown;
         }
+        let tips = refs.lines().filter_map(|line| line.get(1..)).map(str::to_owned).collect();
+        GitMoment { fingerprint, head, tips, known: true }
     }
 
     /// New commits, oldest first: reachable from the commit at `now`, and `then` from no branch or tag.
@@ -65,12 +71,8 @@ impl Git {
 /// Each commit is excluded by itself: git before 2.42 takes no `--not` there.
 pub(super) fn wanted(head: &str, then: &GitMoment) -> Vec<u8> {
     let mut wanted = format!("{head}\n").into_bytes();
-    let before = then.head.as_deref().map(str::as_bytes);
-    let tips = then.tips.split(|byte| *byte == b'\n').filter(|tip| !tip.is_empty());
-    for tip in tips.chain(before) {
-        wanted.push(b'^');
-        wanted.extend_from_slice(tip);
-        wanted.push(b'\n');
+    for tip in then.tips.iter().chain(&then.head) {
+        wanted.extend_from_slice(format!("^{tip}\n").as_bytes());
     }
     wanted
 }

@@ -281,7 +281,7 @@ fn without_repository_no_evidence() {
 
 #[test]
 fn every_git_understands_exclusion() {
-    let (head, tips) = (Some("aa".to_owned()), b"bb\ncc\n".to_vec());
+    let (head, tips) = (Some("aa".to_owned()), vec!["bb".to_owned(), "cc".to_owned()]);
     let then = GitMoment { head, tips, ..GitMoment::default() };
     assert_eq!(String::from_utf8(moment::wanted("dd", &then)).unwrap(), "dd\n^bb\n^cc\n^aa\n");
 }
