@@ -181,8 +181,6 @@ pub struct RunnerEnd {
     pub iterations: u32,
     /// Seconds that the run took.
     pub seconds: JsonNumber,
-    /// Seconds beside that in which the runner was stopped, by Ctrl-Z.
-    pub stopped_seconds: JsonNumber,
     /// What it used and cost, without its reviews.
     #[serde(flatten)]
     pub spent: Spent,

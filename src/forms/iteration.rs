@@ -20,8 +20,6 @@ pub struct IterationForm {
     pub ended_at: Option<JsonTime>,
     /// Seconds that it took; null before its end is written down.
     pub seconds: Option<f64>,
-    /// Seconds beside that in which the runner was stopped, by Ctrl-Z, and the agent with it.
-    pub stopped_seconds: f64,
     /// Whether the work was done with it.
     pub done: bool,
     /// The verdict; null while it runs, and where its runner was killed.

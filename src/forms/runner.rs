@@ -46,8 +46,6 @@ pub struct RunnerForm {
     pub model: Option<String>,
     /// When it continues where it waits; null where it does not.
     pub waits_until: Option<JsonTime>,
-    /// Seconds in which the runner was stopped, by Ctrl-Z: no limit counts them.
-    pub stopped_seconds: f64,
     /// What this run has used and cost, without its reviews.
     #[serde(flatten)]
     pub spent: Spent,

@@ -3,9 +3,11 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use super::messages;
 use super::requests::{Requests, RunnerRequest};
 use super::screen::Screen;
 use super::signals::Signals;
+use crate::forms::events::RunnerEvent;
 use crate::world;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,18 +27,22 @@ pub struct Console<'a> {
 }
 
 impl Console<'_> {
-    /// The request to end the loop, if there is one now.
+    /// The request to end the loop, if there is one now. Every wait asks for it, and so tells a standstill, too.
     pub fn end_request(&self) -> Option<EndRequest> {
+        self.tell_standstill();
         if let Some(signal) = self.signals.asked() {
             return Some(EndRequest::Signal(signal));
         }
         (self.requests.pending() == Some(RunnerRequest::Stop)).then_some(EndRequest::Stop)
     }
 
-    /// How long this program stood still since the last call.
-    pub fn stood_still(&self) -> Option<Duration> {
+    fn tell_standstill(&self) {
         let all = world::standstill();
-        Some(all.saturating_sub(self.noticed.replace(all))).filter(|new| !new.is_zero())
+        let new = all.saturating_sub(self.noticed.replace(all));
+        if !new.is_zero() {
+            let event = RunnerEvent::Standstill { stopped_seconds: new.as_secs().into() };
+            self.screen.report(event, &messages::stood_still(new));
+        }
     }
 
     /// A request has come; the screen then says so.

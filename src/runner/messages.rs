@@ -157,14 +157,7 @@ pub fn stood_still(length: Duration) -> String {
     } else {
         ("this program was stopped for", ", and its agent with it")
     };
-    format!("{what} {}{with}; that time is not counted", lasted(length))
-}
-
-/// A figure beside the time that counts.
-pub fn not_counted(seconds: f64) -> Option<String> {
-    let length = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-    let what = if cfg!(windows) { "slept" } else { "stopped for" };
-    (!length.is_zero()).then(|| format!("{what} {}", lasted(length)))
+    format!("ralph: {what} {}{with}; that time is not counted", lasted(length))
 }
 
 /// The figures of a run, in a few words each.
@@ -174,7 +167,6 @@ pub fn figures_of_run(
     [commits, files]: [usize; 2],
 ) -> Vec<String> {
     let mut parts = vec![counted(state.current_iteration.into(), "iteration"), lasted(took)];
-    parts.extend(not_counted(state.stopped_seconds));
     let Spent { tokens, cost } = state.spent();
     parts.push(tokens.some_tokens());
     parts.extend(cost.money());
@@ -187,7 +179,6 @@ pub fn figures_of_run(
 /// Time, tokens, commits, files and tasks of an iteration.
 pub fn figures(iteration: &Iteration) -> String {
     let mut parts = vec![lasted(Duration::from_secs_f64(iteration.seconds.max(0.0)))];
-    parts.extend(not_counted(iteration.stopped_seconds));
     let Spent { tokens, cost } = iteration.spent();
     if tokens.partial || tokens.value > 0 {
         parts.push(tokens.some_tokens());

@@ -55,8 +55,6 @@ pub struct RunMonitor<'a> {
     pub grace: Duration,
     /// Since the beginning of the run.
     pub clock: Stopwatch,
-    /// Notes a standstill of this program.
-    pub note: &'a mut dyn FnMut(Duration),
     pub allowance: Allowance<'a>,
     pub seen: RunSeen,
 }
@@ -129,9 +127,6 @@ impl Watcher for RunMonitor<'_> {
     }
 
     fn moment(&mut self) -> Control {
-        if let Some(new) = self.console.stood_still() {
-            (self.note)(new);
-        }
         self.seen.end_request = self.seen.end_request.or_else(|| self.console.end_request());
         let by_stop = self.seen.end_request == Some(EndRequest::Stop);
         let signals = self.console.signals;

@@ -121,8 +121,6 @@ impl RunnerReport {
             let what = if self.is_alive() { "began" } else { "was cut off; began" };
             let _ = writeln!(text, "  This one: {what} {}", since(&running.started));
         }
-        let not_counted = messages::not_counted(state.stopped_seconds).unwrap_or_default();
-        line(&mut text, "Not counted", &not_counted);
         line(&mut text, "Task", &cut(&state.task, 72));
         let done = match state.done_criteria {
             DoneWhen::Tasks => "every task is ticked",

@@ -174,8 +174,6 @@ names! {
         Cancelled = "cancelled",
         /// A runner was killed in the middle of an iteration.
         Interrupted = "interrupted",
-        /// A runner was stopped, by Ctrl-Z.
-        Standstill = "standstill",
     }
 
     /// The verdict of a line of the journal.

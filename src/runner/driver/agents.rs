@@ -123,12 +123,12 @@ impl Agents {
         (next.wait_ms > 0).then(|| (self.lineup.rest(next.agent).reported, wait))
     }
 
-    /// Runs the agent at work once; an error means that it cannot start. `note` writes down a standstill.
+    /// Runs the agent at work once; an error means that it cannot start.
     pub fn run(
         &self,
         order: &AgentOrder<'_>,
         (limits, left): (&ProcessLimits, BudgetsLeft<'_>),
-        (live, note): (&LiveLine, &mut dyn FnMut(Duration)),
+        live: &LiveLine,
         console: &Console<'_>,
         log: &mut File,
     ) -> Result<AgentRun> {
@@ -143,7 +143,6 @@ impl Agents {
             live,
             grace: limits.grace,
             clock,
-            note,
             allowance: Allowance::new(left, harness, world::now()),
             seen: RunSeen::default(),
         };

@@ -9,16 +9,13 @@ use super::parts::{Driver, LOOK};
 use crate::engine::{self, RestCause, RunSign, TerminalReason, Verdict};
 use crate::forms::events::RunnerEvent;
 use crate::forms::plain::JsonTime;
-use crate::runner::console::{Console, EndRequest};
+use crate::runner::console::EndRequest;
 use crate::runner::harness::{HarnessChoice, RunOutcome, harness, is_overload};
 use crate::runner::inhibitor::Inhibitor;
-use crate::runner::messages;
 use crate::runner::options::Options;
 use crate::runner::requests::RunnerRequest;
 use crate::runner::screen::lasted;
-use crate::runner::state::{PAUSED, StateFiles, readable};
-use crate::store::journal::Entry;
-use crate::store::names::JournalEvent;
+use crate::runner::state::{PAUSED, readable};
 use crate::world::{self, Stopwatch, WallTime};
 
 /// The step after an iteration.
@@ -40,7 +37,6 @@ impl Driver<'_> {
     ) -> Result<Option<EndRequest>> {
         let mut reported = false;
         loop {
-            self.look_for_standstill();
             if let Some(request) = self.console.end_request() {
                 return Ok(Some(request));
             }
@@ -83,7 +79,6 @@ impl Driver<'_> {
         self.console.screen.report(event, &words);
         let mut found = None;
         while found.is_none() {
-            self.look_for_standstill();
             let left = rest_left(length, rest.elapsed(), over.since(world::now()));
             let left = self.time_left().map_or(left, |of_the_loop| left.min(of_the_loop));
             if left.is_zero() {
@@ -206,13 +201,6 @@ impl Driver<'_> {
             "this machine may fall asleep while the loop runs: {why}; --no-stay-awake does not try to hold it"
         ));
     }
-
-    /// Reports a standstill since the last look.
-    pub(super) fn look_for_standstill(&mut self) {
-        if let Some(new) = self.console.stood_still() {
-            tell_standstill(&mut self.files, &self.console, new);
-        }
-    }
 }
 
 /// The rest of a wait. `waited` was counted by a clock that stands still with the machine; `by_the_wall` is the rest by
@@ -238,17 +226,6 @@ pub(super) fn seats(options: &Options) -> Result<Vec<AgentSeat>> {
         seats.push(AgentSeat { harness, version, model: choice.model, near_usage_limit: false });
     }
     Ok(seats)
-}
-
-/// Writes a standstill down and reports it. If that cannot be written, the next entry ends the loop.
-pub(super) fn tell_standstill(files: &mut StateFiles, console: &Console<'_>, new: Duration) {
-    let _ = files.stood_still(new);
-    let iteration = files.running.as_ref().map_or(0, |running| running.n);
-    let (change, words) = (&files.state.change_id, messages::stood_still(new));
-    let entry = Entry::now(JournalEvent::Standstill, change, iteration, &words);
-    let _ = files.note(&entry);
-    let event = RunnerEvent::Standstill { stopped_seconds: new.as_secs().into() };
-    console.screen.report(event, &format!("ralph: {words}"));
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::agents::{AgentRun, Agents};
-use super::between::{Next, tell_standstill};
+use super::between::Next;
 use super::parts::Driver;
 use crate::engine::{Demand, NearLimit, Observation, Verdict, Work};
 use crate::forms::events::RunnerEvent;
@@ -99,7 +99,7 @@ impl Driver<'_> {
         self.fill_cost(&mut entry, cost);
         if let Some(running) = &mut self.files.running {
             // What the next run knows if this runner is killed while it judges.
-            *running = Iteration { stopped_seconds: running.stopped_seconds, ..entry.clone() };
+            running.clone_from(&entry);
         }
         self.keep_unfinished(&mut entry, &ran);
         let open = match &looked.work {
@@ -249,17 +249,15 @@ impl Driver<'_> {
             lingering: LINGERING,
             grace: options.settings.grace(),
         };
-        let (files, console) = (&mut self.files, &self.console);
         let rails = &self.plan.contract.guardrails;
-        let ledger = &files.state.ledger;
+        let ledger = &self.files.state.ledger;
         let left = BudgetsLeft {
             tokens: rails.max_tokens.map(|limit| limit.saturating_sub(ledger.all_tokens())),
             cost: rails.max_cost.map(|limit| limit.saturating_sub(ledger.all_cost())),
             prices: &options.prices,
             model: order.model,
         };
-        let mut note = |new| tell_standstill(files, console, new);
-        self.agents.run(&order, (&limits, left), (live, &mut note), console, log)
+        self.agents.run(&order, (&limits, left), live, &self.console, log)
     }
 
     /// The session to continue; `None` for a fresh one.
@@ -355,8 +353,6 @@ impl Driver<'_> {
         verdict: &Verdict,
         began_at: WallTime,
     ) -> Result<()> {
-        entry.stopped_seconds +=
-            self.files.running.as_ref().map_or(0.0, |running| running.stopped_seconds);
         entry.verdict = VerdictName::of(verdict);
         entry.ended = Some(iso(world::now()));
         let reason = match verdict {

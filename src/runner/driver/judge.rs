@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::agents::AgentRun;
-use super::between::tell_standstill;
 use super::cut_off::review_of_cut_off;
 use super::parts::Driver;
 use super::ticks::TickProofs;
@@ -95,7 +94,6 @@ impl Driver<'_> {
             };
         }
         // Until the iteration ends nothing is saved: the next run would count what the ledger has now once more.
-        self.look_for_standstill();
         self.files.state.ledger = judgement.ledger;
         self.files.state.count_review(cut_off);
         judgement.verdict
@@ -308,11 +306,8 @@ impl Driver<'_> {
         self.console.screen.report(event, &format!("  {words}"));
         // A command is written for the project, which may lie below the top of the work tree.
         let folder = &self.plan.change.root;
-        let (clock, console, files) = (Stopwatch::start(), &self.console, &mut self.files);
+        let (clock, console) = (Stopwatch::start(), &self.console);
         let mut interrupted = || {
-            if let Some(new) = console.stood_still() {
-                tell_standstill(files, console, new);
-            }
             console.screen.live(&format!("{words} · {}", lasted(clock.elapsed())));
             console.wants_end()
         };

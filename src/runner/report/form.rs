@@ -1,7 +1,5 @@
 //! A runner's loop and its iterations in the forms for programs.
 
-use std::time::Duration;
-
 use super::RunnerReport;
 use crate::forms::events::RunnerEnd;
 use crate::forms::iteration::IterationForm;
@@ -38,7 +36,6 @@ impl From<&RunnerReport> for RunnerForm {
             harness_version: words(&state.harness_version),
             model: words(&state.model),
             waits_until: JsonTime::of(waits_until).filter(|_| report.is_alive()),
-            stopped_seconds: state.stopped_seconds,
             spent: state.spent(),
             agents: state.agents.iter().map(AgentShareForm::from).collect(),
             denied_tools: state.denied.clone(),
@@ -146,7 +143,6 @@ impl From<&Iteration> for IterationForm {
             started_at: time(&entry.started),
             ended_at: entry.ended.as_deref().and_then(time),
             seconds: is_over.then_some(entry.seconds),
-            stopped_seconds: entry.stopped_seconds,
             done: entry.done_check,
             verdict: Some(entry.verdict.clone()).filter(|verdict| *verdict != VerdictName::None),
             words: words(&entry.words),
@@ -185,10 +181,8 @@ pub fn time(iso: &str) -> Option<JsonTime> {
 
 /// The end by the state of a loop, without the status and the changes of the run.
 pub fn end(state: &LoopState) -> RunnerEnd {
-    let stopped = Duration::try_from_secs_f64(state.stopped_seconds);
     RunnerEnd {
         iterations: state.current_iteration,
-        stopped_seconds: stopped.unwrap_or_default().as_secs().into(),
         spent: state.spent(),
         agents: state.agents.iter().map(Into::into).collect(),
         review_tokens: state.ledger.review_tokens.into(),

@@ -63,9 +63,6 @@ pub struct LoopState {
     pub iteration_timeout_min: f64,
     /// Seconds in which runners had this loop; a stopped loop that continues counts on.
     pub ran_seconds: f64,
-    /// Seconds beside these in which the runner was stopped by Ctrl-Z.
-    #[serde(skip_serializing_if = "is_default")]
-    pub stopped_seconds: f64,
     /// Tokens of all iterations of this run.
     pub total_tokens: u64,
     /// The use of some iterations is unknown.
@@ -200,9 +197,6 @@ pub struct Iteration {
     #[serde(skip_serializing_if = "is_default")]
     pub handoff_asked: bool,
     pub seconds: f64,
-    /// Seconds beside these in which the runner was stopped by Ctrl-Z.
-    #[serde(skip_serializing_if = "is_default")]
-    pub stopped_seconds: f64,
     /// `None` after a signal.
     pub exit_code: Option<i32>,
     /// `None` if unknown.
@@ -337,7 +331,6 @@ impl LoopState {
             started_at: earlier.started_at.clone(),
             current_iteration: ledger.iterations,
             ran_seconds: earlier.ran_seconds,
-            stopped_seconds: earlier.stopped_seconds,
             total_tokens: earlier.total_tokens,
             tokens_unknown: earlier.tokens_unknown,
             total_cost_usd: earlier.total_cost_usd,
@@ -364,11 +357,6 @@ impl Iteration {
         let cost = [self.cost_estimated, self.cost_usd.is_none()];
         let cost = (self.cost_usd.unwrap_or_default(), cost);
         Spent::of((self.tokens_used, [self.tokens_estimated, self.tokens_unknown]), cost)
-    }
-
-    /// Sets the length by the wall clock, which counted the standstill, too.
-    pub(super) fn took(&mut self, by_the_wall: Duration) {
-        self.seconds = (in_seconds(by_the_wall) - self.stopped_seconds).max(0.0);
     }
 
     /// The agent program failed or was cut short, or a check failed. A usage limit is no failure.

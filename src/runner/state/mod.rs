@@ -263,17 +263,6 @@ impl StateFiles {
         self.save()
     }
 
-    /// Writes a standstill of this program into the state and the running iteration. Written at once: a later count of
-    /// a killed runner's use begins here.
-    pub fn stood_still(&mut self, new: Duration) -> Result<()> {
-        let seconds = in_seconds(new);
-        self.state.stopped_seconds += seconds;
-        if let Some(running) = &mut self.running {
-            running.stopped_seconds += seconds;
-        }
-        self.save()
-    }
-
     /// The time of the loop, with earlier runners.
     pub fn elapsed(&self) -> Duration {
         self.ran_before.saturating_add(self.clock.elapsed())
@@ -518,7 +507,7 @@ impl Drop for StateFiles {
             iteration.interrupted = true;
             iteration.ended = Some(iso(now));
             let began = time_of(&iteration.started).unwrap_or(now);
-            iteration.took(now.since(began));
+            iteration.seconds = in_seconds(now.since(began));
             // No caller is left to get the error: the next run repairs the files.
             let _ = self.record(&iteration);
         }

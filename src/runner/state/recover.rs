@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::document::{EndedIterations, ReadState};
 use super::history;
-use super::loop_state::{Iteration, LoopState, LoopStatus};
+use super::loop_state::{Iteration, LoopState, LoopStatus, in_seconds};
 use super::time::{iso, time_of};
 use crate::forms::spent::{Spent, in_dollars, micros};
 use crate::store::journal::Entry;
@@ -55,7 +55,7 @@ pub(super) fn recover(
             return last.iteration;
         }
         let began = time_of(&iteration.started).unwrap_or(seen);
-        iteration.took(seen.since(began));
+        iteration.seconds = in_seconds(seen.since(began));
         iteration.interrupted = true;
         KILLED.clone_into(&mut iteration.words);
         review = complete(&mut iteration, &old.state);

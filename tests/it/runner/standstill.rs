@@ -1,4 +1,4 @@
-//! A person stops the runner (Ctrl-Z): no limit counts that time, and it is said and written down.
+//! A person stops the runner (Ctrl-Z): no limit counts that time, and the screen says so.
 
 use std::fs;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use ralph_speckit::world::{Deadline, pause};
 use rustix::process::Signal;
 
 use crate::runner::ran::Running;
-use crate::runner::support::{Bench, CHANGE, PROMISE, says};
+use crate::runner::support::{Bench, PROMISE, says};
 use crate::support::witness::PATIENCE;
 
 /// A process with its id, its state as the system has it, and its command line.
@@ -112,21 +112,11 @@ fn ctrl_z_stops_agent_and_runner() {
         .says("on the agent's word alone: no check")
         .says("left: 0");
     let iteration = &bench.iterations()[0];
-    let stopped = iteration["stopped_seconds"].as_f64().unwrap();
-    assert!(stopped >= STOPPED.as_secs_f64(), "{iteration:#}");
     assert!(iteration["seconds"].as_f64().unwrap() < 3600.0, "{iteration:#}");
     assert!(iteration.get("timed_out").is_none(), "{iteration:#}");
     let state = bench.state();
     assert_eq!(state["status"], "done");
-    assert!(state["stopped_seconds"].as_f64().unwrap() >= STOPPED.as_secs_f64(), "{state:#}");
     assert!(state["ran_seconds"].as_f64().unwrap() < 3600.0, "{state:#}");
-    let noted = bench.state_lines("journal.jsonl");
-    let noted: Vec<_> = noted.iter().filter(|entry| entry["event"] == "standstill").collect();
-    assert_eq!(noted.len(), 1, "{noted:#?}");
-    for ask in ["log", "log --iteration 1", "ralph --status"] {
-        let told = bench.spool(&format!("{ask} --change {CHANGE}")).run().with_code(0);
-        told.says("stopped for 2 h 00 min");
-    }
 }
 
 #[test]

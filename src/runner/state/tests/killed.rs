@@ -127,22 +127,3 @@ fn kill_after_uncounted_is_recorded() {
     let begins: Vec<Value> = desk.history().iter().map(|line| line["started"].clone()).collect();
     assert_eq!(begins, [iso(1000), iso(2000)]);
 }
-
-#[test]
-fn standstill_is_no_iteration_time() {
-    let desk = Desk::new();
-    let mut files = desk.open();
-    let (_file, log) = files.log(1).unwrap();
-    files.begin(&Iteration { log, ..begun(1) }).unwrap();
-    files.stood_still(Duration::from_mins(510)).unwrap();
-    kill(files);
-    // It began nine hours ago, and the agent printed something just now.
-    let mut state = desk.state();
-    let began = WallTime::from_millis(world::now().millis() - 9 * 3_600_000);
-    state["running_iteration"]["started"] = iso(began).into();
-    fs::write(desk.folder().join("state.json"), state.to_string()).unwrap();
-    let files = desk.open();
-    let iteration = files.recovered.as_ref().unwrap().iteration.clone().unwrap();
-    assert!((iteration.seconds - 1_800.0).abs() < 60.0, "{}", iteration.seconds);
-    assert!((iteration.stopped_seconds - 30_600.0).abs() < 0.001, "{}", iteration.stopped_seconds);
-}
