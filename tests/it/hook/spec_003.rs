@@ -502,6 +502,7 @@ fn e6_a_state_file_with_a_byte_order_mark() {
 #[test]
 fn e10_a_list_between_two_writes_ends_nothing() {
     let bench = Bench::in_execution();
+    bench.write_tasks("- [ ] T001 Begin\n");
     bench.stop("s1").run().reason();
     std::fs::write(bench.feature_path("tasks.md"), "- [x] T001 Begin\n").unwrap();
     let hook = bench.stop("s1").with_stopped_clocks().start();

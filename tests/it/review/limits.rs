@@ -126,7 +126,7 @@ fn v7_hand_reviews_are_awaited() {
     until("its reader", || (built.reviews() > 0).then_some(()));
     let mut running = start(&built, "");
     running.wait_for("checking `spool review");
-    ralph_speckit::world::pause(Duration::from_secs(2));
+    ralph_speckit::world::pause(Duration::from_secs(4));
     gate.open();
     // What was read by hand had other work in it.
     by_hand.finish();
