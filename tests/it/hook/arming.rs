@@ -72,6 +72,9 @@ fn e3_a_typed_limit_is_kept() {
     bench.implement("s1", "--max-iterations 250");
     bench.stop("s1").run().reason();
     assert_eq!(bench.read_state()["maxGlobalIterations"], 250);
+    // Also at the next arming, which names no limit.
+    bench.implement("s1", "");
+    assert_eq!(bench.read_state()["maxGlobalIterations"], 250);
     // What a state file says of a loop that nobody armed is no limit of a person.
     let unarmed = Bench::in_execution();
     unarmed.set_state("maxGlobalIterations", 250);
