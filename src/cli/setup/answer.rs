@@ -7,9 +7,28 @@ use anyhow::Result;
 use super::args::SetupArgs;
 use crate::forms;
 use crate::forms::setup::{SetupForm, SetupStepForm, SetupStepName};
+use crate::plugin::install_record::InstallRecord;
 
 /// What the steps call the commands without a prefix.
 pub const COMMANDS: &str = "the commands /ralph-loop, /ulw-loop and /cancel-ralph";
+
+/// Does a step. It changes or clears the words where other things are done than planned, or nothing.
+type Perform<'a> = dyn FnOnce(&mut InstallRecord, &mut String) -> Result<()> + 'a;
+
+/// The steps of a setup or of its removal, each with what it is done to, in words; without words, it is not reported.
+#[derive(Default)]
+pub struct SetupSteps<'a>(Vec<(SetupStepName, String, Box<Perform<'a>>)>);
+
+impl<'a> SetupSteps<'a> {
+    pub fn add(
+        &mut self,
+        name: SetupStepName,
+        what: String,
+        perform: impl FnOnce(&mut InstallRecord, &mut String) -> Result<()> + 'a,
+    ) {
+        self.0.push((name, what, Box::new(perform)));
+    }
+}
 
 pub struct SetupAnswer {
     form: SetupForm,
@@ -23,8 +42,21 @@ impl SetupAnswer {
         Self { form, is_json: args.json }
     }
 
+    /// Performs the steps in their order, and reports them. A dry run only reports them.
+    pub fn perform(&mut self, steps: SetupSteps<'_>, record: &mut InstallRecord) -> Result<()> {
+        for (name, mut what, perform) in steps.0 {
+            if !self.form.dry_run {
+                perform(record, &mut what)?;
+            }
+            if !what.is_empty() {
+                self.step(name, &what);
+            }
+        }
+        Ok(())
+    }
+
     /// Reports a step that was done to `what`, or would be.
-    pub fn step(&mut self, name: SetupStepName, what: &str) {
+    fn step(&mut self, name: SetupStepName, what: &str) {
         let (would, did) = match name {
             SetupStepName::WritePlugin
             | SetupStepName::WriteCommands

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
-use super::answer::{COMMANDS, SetupAnswer};
+use super::answer::{COMMANDS, SetupAnswer, SetupSteps};
 use super::args::SetupArgs;
 use super::data_folder::DataFolder;
 use super::files::exists;
-use super::site::{COPYING, SetupSite, our_plugin, sweep_claude};
+use super::site::{COPYING, Places, SetupSite, our_plugin, sweep_claude};
 use crate::exec::find::find;
 use crate::forms::setup::SetupStepName;
 use crate::plugin::assembly::{self, Site};
@@ -30,40 +30,34 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     let client = site.client(site.environment.claude_config.as_deref());
     let steps = plan(site, &record, client.as_ref(), &programs, args)?;
     let mut answer = SetupAnswer::to(args);
-    let Some(data) = data else {
-        for (name, what) in &steps {
-            answer.step(*name, what);
-        }
-        if client.is_none() {
-            say_that_there_is_no_client(site, args, &mut answer);
-        }
-        return answer.end();
-    };
-    record.made_folders.extend_from_slice(data.made());
-    note(site, &mut record, &programs, client.as_ref(), args)?;
-    site.sweep(data.age_of_litter());
-    sweep_claude(&site.environment.claude_folder(), data.age_of_litter());
-    for (name, what) in &steps {
-        match name {
-            SetupStepName::WriteStatusLine => put_status_line(site, &mut record)?,
-            _ => perform(site, *name, &programs, client.as_ref())?,
-        }
-        answer.step(*name, what);
+    if let Some(data) = &data {
+        record.made_folders.extend_from_slice(data.made());
+        note(site, &mut record, &programs, client.as_ref(), args)?;
+        site.sweep(data.age_of_litter());
+        sweep_claude(&site.config, data.age_of_litter());
     }
-    let Some(client) = client else {
-        say_that_there_is_no_client(site, args, &mut answer);
+    answer.perform(steps, &mut record)?;
+    let Some(client) = &client else {
+        let is = if args.dry_run { "would be" } else { "is" };
+        answer.problem(&format!(
+            "no `claude` was found on PATH, so the plugin {is} complete but not registered\n\
+             run `spool setup --claude PATH` with the path of Claude Code, or load the plugin for one session:\n\
+             claude --plugin-dir '{}'",
+            site.places.plugin.display()
+        ));
         return answer.end();
     };
-    let installed = check_installed(&client)?;
-    note_copy(site, &mut record, &installed)?;
-    answer.next(&format!(
-        "restart Claude Code in a spec-kit project, and type /speckit:implement\n\
-         anywhere else, type /speckit:ralph-loop \"TASK\"\n\
-         spec-kit's own /speckit-implement loops as well from now on\n\
-         to switch that off in a project: `spec_kit_command: false` in `.claude/ralph-speckit.local.md`\n\
-         {} checks that everything works",
-        doctor(site)
-    ));
+    if data.is_some() {
+        note_copy(site, &mut record, &check_installed(client)?)?;
+        answer.next(&format!(
+            "restart Claude Code in a spec-kit project, and type /speckit:implement\n\
+             anywhere else, type /speckit:ralph-loop \"TASK\"\n\
+             spec-kit's own /speckit-implement loops as well from now on\n\
+             to switch that off in a project: `spec_kit_command: false` in `.claude/ralph-speckit.local.md`\n\
+             {} checks that everything works",
+            doctor(site)
+        ));
+    }
     answer.end()
 }
 
@@ -77,44 +71,49 @@ fn doctor(site: &SetupSite<'_>) -> String {
     format!("`spool` is not on your PATH: `{} doctor`", spool.display())
 }
 
-/// The steps that are left, each with what it is done to. Fails if a foreign file is in the way.
-fn plan(
-    site: &SetupSite<'_>,
+/// The steps that are left. Fails if a foreign file is in the way.
+fn plan<'a>(
+    site: &'a SetupSite<'_>,
     record: &InstallRecord,
-    client: Option<&Client>,
-    programs: &Programs,
+    client: Option<&'a Client>,
+    programs: &'a Programs,
     args: &SetupArgs,
-) -> Result<Vec<(SetupStepName, String)>> {
-    let mut steps = plan_files(site, record)?;
-    let config = site.environment.claude_folder();
+) -> Result<SetupSteps<'a>> {
+    let mut steps = SetupSteps::default();
+    plan_files(site, record, programs, &mut steps)?;
+    let config = &site.config;
     let mut known = record.registrations.iter();
-    let has_commands = known.any(|known| known.claude_folder == config && known.user_commands);
+    let has_commands = known.any(|known| known.claude_folder == *config && known.user_commands);
     if args.extras.user_commands || has_commands {
-        user_commands::check(&config)?;
+        user_commands::check(config)?;
         let what = format!("{COMMANDS} to `{}`", config.join("commands").display());
-        steps.push((SetupStepName::WriteCommands, what));
+        steps.add(SetupStepName::WriteCommands, what, |_, _| user_commands::write(config));
     }
     if let Some(client) = client {
-        steps.extend(plan_client(site, client, programs)?);
+        plan_client(site, client, programs, &mut steps)?;
     }
     // The client writes the same file when it installs, so our entry comes after that.
-    if args.extras.statusline && status_line::with_entry(&config, &site.status_line())?.is_some() {
-        let what = format!("the status line to `{}`", status_line::settings_of(&config).display());
-        steps.push((SetupStepName::WriteStatusLine, what));
+    if args.extras.statusline && status_line::with_entry(config, &site.status_line())?.is_some() {
+        let what = format!("the status line to `{}`", status_line::settings_of(config).display());
+        let put = |record: &mut _, _: &mut _| put_status_line(site, record);
+        steps.add(SetupStepName::WriteStatusLine, what, put);
     }
     Ok(steps)
 }
 
-fn plan_files(
-    site: &SetupSite<'_>,
+fn plan_files<'a>(
+    site: &'a SetupSite<'_>,
     record: &InstallRecord,
-) -> Result<Vec<(SetupStepName, String)>> {
-    let instead = match assembly::site(&site.places.plugin)? {
+    programs: &'a Programs,
+    steps: &mut SetupSteps<'a>,
+) -> Result<()> {
+    let Places { plugin, bin, .. } = &site.places;
+    let instead = match assembly::site(plugin)? {
         Site::Assembled(version) => format!(", in place of {version}"),
         Site::Missing | Site::Empty => String::new(),
     };
     for name in [programs::HOOK, programs::SPOOL] {
-        let path = site.places.bin.join(name);
+        let path = bin.join(name);
         if exists(&path)? && !record.programs.iter().any(|known| known == name) {
             bail!(
                 "`{}` is there already, and `spool setup` did not put it there\nmove it away first",
@@ -122,18 +121,20 @@ fn plan_files(
             );
         }
     }
-    let (plugin, bin) = (site.places.plugin.display(), site.places.bin.display());
-    Ok(vec![
-        (SetupStepName::WritePlugin, format!("the plugin {VERSION} to `{plugin}`{instead}")),
-        (SetupStepName::CopyPrograms, format!("`spool` and `ralph-hook` to `{bin}`")),
-    ])
+    let what = format!("the plugin {VERSION} to `{}`{instead}", plugin.display());
+    let write = |_: &mut _, _: &mut _| assembly::assemble(plugin, programs).map(drop);
+    steps.add(SetupStepName::WritePlugin, what, write);
+    let what = format!("`spool` and `ralph-hook` to `{}`", bin.display());
+    steps.add(SetupStepName::CopyPrograms, what, |_, _| copy_programs(bin, programs));
+    Ok(())
 }
 
-fn plan_client(
-    site: &SetupSite<'_>,
-    client: &Client,
+fn plan_client<'a>(
+    site: &'a SetupSite<'_>,
+    client: &'a Client,
     programs: &Programs,
-) -> Result<Vec<(SetupStepName, String)>> {
+    steps: &mut SetupSteps<'a>,
+) -> Result<()> {
     let version = client.version()?;
     if version < client::OLDEST {
         bail!(
@@ -141,11 +142,20 @@ fn plan_client(
             client::OLDEST
         );
     }
-    let mut steps = Vec::new();
+    let plugin = &site.places.plugin;
+    let mut add = |name, what, register: fn(&Client, &Path) -> Result<()>| {
+        steps.add(name, what, move |_, _| {
+            let registered = register(client, plugin);
+            registered.context("could not register the plugin in Claude Code").advise(format_args!(
+                "fix that and run `spool setup` again; until then: claude --plugin-dir '{}'",
+                plugin.display()
+            ))
+        });
+    };
     match client.marketplaces()?.into_iter().find(|known| known.name == MARKETPLACE) {
         None => {
             let what = format!("the marketplace `{MARKETPLACE}` to Claude Code");
-            steps.push((SetupStepName::AddMarketplace, what));
+            add(SetupStepName::AddMarketplace, what, Client::add_marketplace);
         }
         Some(known) if site.is_our_marketplace(&known) => {}
         Some(known) => bail!(
@@ -156,17 +166,20 @@ fn plan_client(
         ),
     }
     let is_same = |copy: &Path| assembly::is_same(copy, programs);
-    let name = match our_plugin(client)? {
-        None => Some(SetupStepName::Install),
-        Some(installed) if !installed.install_path.as_deref().is_some_and(is_same) => {
-            Some(SetupStepName::Reinstall)
-        }
-        Some(installed) if !installed.enabled => Some(SetupStepName::Enable),
-        Some(_) => None,
-    };
     let what = format!("the plugin `{IDENTIFIER}` in Claude Code");
-    steps.extend(name.map(|name| (name, what)));
-    Ok(steps)
+    match our_plugin(client)? {
+        None => add(SetupStepName::Install, what, |client, _| client.install()),
+        Some(installed) if !installed.install_path.as_deref().is_some_and(is_same) => {
+            add(SetupStepName::Reinstall, what, |client, _| {
+                client.uninstall(&["--keep-data"]).and_then(|()| client.install())
+            });
+        }
+        Some(installed) if !installed.enabled => {
+            add(SetupStepName::Enable, what, |client, _| client.enable());
+        }
+        Some(_) => {}
+    }
+    Ok(())
 }
 
 /// Notes steps before they are done: removing an undone step does no harm.
@@ -177,65 +190,32 @@ fn note(
     client: Option<&Client>,
     args: &SetupArgs,
 ) -> Result<()> {
-    let (data, config) = (&site.places.data, site.environment.claude_folder());
     record.version = 1;
     VERSION.clone_into(&mut record.plugin_version);
     record.programs = programs.named().map(|(name, _)| name.to_owned()).to_vec();
     if client.is_some() || args.extras.user_commands {
-        let noted = record.registration(site.environment.claude_config.as_deref(), &config);
+        let noted = site.registration(record);
         if args.extras.user_commands {
             noted.user_commands = true;
-            let commands = config.join("commands");
+            let commands = site.config.join("commands");
             if noted.made_commands.is_none() && !exists(&commands)? {
                 noted.made_commands = Some(commands);
             }
         }
     }
-    record.save(data)
+    record.save(&site.places.data)
 }
 
-fn perform(
-    site: &SetupSite<'_>,
-    step: SetupStepName,
-    programs: &Programs,
-    client: Option<&Client>,
-) -> Result<()> {
-    match step {
-        SetupStepName::WritePlugin => {
-            return assembly::assemble(&site.places.plugin, programs).map(drop);
-        }
-        SetupStepName::CopyPrograms => return copy_programs(site, programs),
-        SetupStepName::WriteCommands => {
-            return user_commands::write(&site.environment.claude_folder());
-        }
-        _ => {}
-    }
-    let client = client.context("no `claude` was found")?;
-    let registered = match step {
-        SetupStepName::AddMarketplace => client.add_marketplace(&site.places.plugin),
-        SetupStepName::Install => client.install(),
-        SetupStepName::Reinstall => {
-            client.uninstall(&["--keep-data"]).and_then(|()| client.install())
-        }
-        SetupStepName::Enable => client.enable(),
-        _ => Ok(()),
-    };
-    registered.context("could not register the plugin in Claude Code").advise(format_args!(
-        "fix that and run `spool setup` again; until then: claude --plugin-dir '{}'",
-        site.places.plugin.display()
-    ))
-}
-
-fn copy_programs(site: &SetupSite<'_>, programs: &Programs) -> Result<()> {
-    fs::create_dir_all(&site.places.bin)
-        .with_context(|| format!("could not make the folder `{}`", site.places.bin.display()))?;
+fn copy_programs(bin: &Path, programs: &Programs) -> Result<()> {
+    fs::create_dir_all(bin)
+        .with_context(|| format!("could not make the folder `{}`", bin.display()))?;
     for (name, source) in programs.named() {
-        let target = site.places.bin.join(name);
+        let target = bin.join(name);
         if real_path(&target).is_ok_and(|there| there == source) {
             continue;
         }
         let copy = || -> Result<()> {
-            let file = tempfile::Builder::new().prefix(COPYING).tempfile_in(&site.places.bin)?;
+            let file = tempfile::Builder::new().prefix(COPYING).tempfile_in(bin)?;
             // A path, not an open file: Windows cannot replace an open file, and no system starts one.
             let copied = file.into_temp_path();
             fs::copy(source, &copied)?;
@@ -255,34 +235,21 @@ fn note_copy(
     installed: &InstalledPlugin,
 ) -> Result<()> {
     let Some(copy) = &installed.install_path else { return Ok(()) };
-    let folder = site.environment.claude_folder();
-    let registration = record.registration(site.environment.claude_config.as_deref(), &folder);
+    let registration = site.registration(record);
     if !registration.copies.contains(copy) {
         registration.copies.push(copy.clone());
     }
     record.save(&site.places.data)
 }
 
-fn say_that_there_is_no_client(site: &SetupSite<'_>, args: &SetupArgs, answer: &mut SetupAnswer) {
-    let is = if args.dry_run { "would be" } else { "is" };
-    answer.problem(&format!(
-        "no `claude` was found on PATH, so the plugin {is} complete but not registered\n\
-         run `spool setup --claude PATH` with the path of Claude Code, or load the plugin for one session:\n\
-         claude --plugin-dir '{}'",
-        site.places.plugin.display()
-    ));
-}
-
 /// Notes the entry first, then writes it.
 fn put_status_line(site: &SetupSite<'_>, record: &mut InstallRecord) -> Result<()> {
-    let config = site.environment.claude_folder();
-    let Some(settings) = status_line::with_entry(&config, &site.status_line())? else {
+    let Some(settings) = status_line::with_entry(&site.config, &site.status_line())? else {
         return Ok(());
     };
-    let registration = record.registration(site.environment.claude_config.as_deref(), &config);
-    registration.status_line.clone_from(&settings.entry);
+    site.registration(record).status_line.clone_from(&settings.entry);
     record.save(&site.places.data)?;
-    status_line::write(&config, &settings)
+    status_line::write(&site.config, &settings)
 }
 
 /// Fails if the client cannot use the installed plugin.

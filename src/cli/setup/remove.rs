@@ -1,21 +1,21 @@
 //! Removing: plans the steps from the install record and does them one by one, so that it can run again.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-use super::answer::{COMMANDS, SetupAnswer};
+use super::answer::{COMMANDS, SetupAnswer, SetupSteps};
 use super::args::SetupArgs;
 use super::data_folder::DataFolder;
 use super::files::{exists, is_same_place, remove_file, remove_if_empty};
-use super::site::{SetupSite, our_plugin, sweep_claude};
+use super::site::{Places, SetupSite, our_plugin, sweep_claude};
 use crate::forms::setup::SetupStepName;
 use crate::hosts::claude::commands::USER_COMMANDS;
 use crate::plugin::assembly::{self, Site};
 use crate::plugin::call::Advise;
-use crate::plugin::client::Client;
 use crate::plugin::install_record::{self, InstallRecord, Registration};
 use crate::plugin::status_line::{EntryRemoval, settings_of};
 use crate::plugin::user_commands::CommandsRemoval;
@@ -26,23 +26,6 @@ use crate::store::write::LEFT_ALONE;
 /// A launcher of a plain checkout leaves this in our folder to show its hint only once.
 const HINT: &str = "install-hint-shown";
 
-struct RemovalStep {
-    /// `None` for the end of a registration, which only the install record knows.
-    name: Option<SetupStepName>,
-    /// What is removed, in words.
-    what: String,
-    /// Empty for a step that is done once.
-    of: Registration,
-    /// Only for a copy that is removed.
-    copy: PathBuf,
-}
-
-impl RemovalStep {
-    fn new(name: SetupStepName, what: String, of: &Registration) -> Self {
-        Self { name: Some(name), what, of: of.clone(), copy: PathBuf::new() }
-    }
-}
-
 /// Fails if the plugin has to be unregistered, but there is no Claude Code.
 pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     let data = &site.places.data;
@@ -52,7 +35,7 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
         site.sweep(age);
     }
     let mut answer = SetupAnswer::to(args);
-    let Some(mut record) = InstallRecord::load(data)? else {
+    let Some(record) = InstallRecord::load(data)? else {
         // A run that was killed after it removed the install record has left the folders.
         if !args.dry_run {
             remove_if_empty(&site.places.bin);
@@ -63,27 +46,17 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
         return answer.end();
     };
     let (steps, unreachable) = plan(site, &record)?;
-    if args.dry_run {
-        for (name, what) in steps.iter().filter_map(|step| Some((step.name?, &step.what))) {
-            answer.step(name, what);
+    if !args.dry_run {
+        for registration in &record.registrations {
+            sweep_claude(&registration.claude_folder, litter.unwrap_or(LEFT_ALONE));
         }
+    }
+    answer.perform(steps, &mut record.clone())?;
+    if args.dry_run {
         return answer.end();
     }
-    for registration in &record.registrations {
-        sweep_claude(&registration.claude_folder, litter.unwrap_or(LEFT_ALONE));
-    }
-    for step in &steps {
-        let done = undo(site, step, &mut record)?;
-        if step.name == Some(SetupStepName::RemoveInstallRecord) && data.exists() {
-            answer.left(format!("left `{}`: {}", data.display(), why_left(data)));
-            continue;
-        }
-        let Some(name) = step.name else { continue };
-        match done {
-            StepDone::Wholly => answer.step(name, &step.what),
-            StepDone::Partly(part) => answer.step(name, &part),
-            StepDone::NotAtAll => {}
-        }
+    if unreachable.is_empty() && data.exists() {
+        answer.left(format!("left `{}`: {}", data.display(), why_left(data)));
     }
     for folder in &unreachable {
         answer.problem(&format!(
@@ -101,6 +74,127 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     answer.end()
 }
 
+/// The steps, and the configurations that need a missing Claude Code.
+fn plan<'a>(
+    site: &'a SetupSite<'_>,
+    record: &'a InstallRecord,
+) -> Result<(SetupSteps<'a>, Vec<&'a Path>)> {
+    let mut unreachable = Vec::new();
+    let mut steps = SetupSteps::default();
+    for registration in &record.registrations {
+        let folder = &registration.claude_folder;
+        // The client writes the same file when it uninstalls, so our entry goes first.
+        if !registration.status_line.is_empty() {
+            let what = format!("the status line from `{}`", settings_of(folder).display());
+            steps.add(SetupStepName::RemoveStatusLine, what, |record, what| {
+                remove_status_line(site, registration, record, what)
+            });
+        }
+        if registration.user_commands {
+            let what = format!("{COMMANDS} from `{}`", folder.join("commands").display());
+            steps.add(SetupStepName::RemoveCommands, what, |record, what| {
+                remove_commands(site, registration, record, what)
+            });
+        }
+        if !plan_to_unregister(site, registration, &mut steps)? {
+            unreachable.push(folder.as_path());
+        }
+    }
+    let Places { data, plugin, bin } = &site.places;
+    // This comes first: foreign files in the plugin's folder are an error.
+    if assembly::site(plugin)? != Site::Missing {
+        let what = format!("the plugin from `{}`", plugin.display());
+        steps.add(SetupStepName::RemovePlugin, what, |_, _| assembly::remove(plugin));
+    }
+    if !record.programs.is_empty() {
+        let what = format!("the programs from `{}`", bin.display());
+        steps.add(SetupStepName::RemovePrograms, what, |record, what| {
+            remove_programs(site, record, what)
+        });
+    }
+    if unreachable.is_empty() {
+        let what = format!("`{}`", data.display());
+        steps.add(SetupStepName::RemoveInstallRecord, what, |record, what| {
+            remove_install_record(data, record, what)
+        });
+    }
+    Ok((steps, unreachable))
+}
+
+/// False where nothing is known without `claude`.
+fn plan_to_unregister<'a>(
+    site: &'a SetupSite<'_>,
+    registration: &'a Registration,
+    steps: &mut SetupSteps<'a>,
+) -> Result<bool> {
+    // A missing configuration has no registration.
+    if exists(&registration.claude_folder)? {
+        let Some(client) = site.client(registration.claude_config.as_deref()) else {
+            return Ok(false);
+        };
+        let mut copies = registration.copies.clone();
+        if let Some(installed) = our_plugin(&client)? {
+            let what = format!("the plugin `{IDENTIFIER}` from Claude Code");
+            let client = client.clone();
+            steps.add(SetupStepName::Uninstall, what, move |_, _| client.uninstall(&[]));
+            copies.extend(installed.install_path);
+        }
+        if client.marketplaces()?.iter().any(|known| site.is_our_marketplace(known)) {
+            let what = format!("the marketplace `{MARKETPLACE}` from Claude Code");
+            let remove = move |_: &mut _, _: &mut _| client.remove_marketplace();
+            steps.add(SetupStepName::RemoveMarketplace, what, remove);
+        }
+        copies.sort();
+        copies.dedup();
+        for copy in copies.into_iter().filter(|copy| is_copy_of_ours(copy)) {
+            let what = format!("Claude Code's copy in `{}`", copy.display());
+            steps.add(SetupStepName::RemoveCopy, what, move |_, _| remove_copy(&copy));
+        }
+    }
+    steps.add(SetupStepName::RemoveInstallRecord, String::new(), |record, _| {
+        record.registrations.retain(|known| known.claude_folder != registration.claude_folder);
+        record.save(&site.places.data)
+    });
+    Ok(true)
+}
+
+fn remove_programs(
+    site: &SetupSite<'_>,
+    record: &mut InstallRecord,
+    what: &mut String,
+) -> Result<()> {
+    let is_ours = |name: &&String| [programs::HOOK, programs::SPOOL].contains(&name.as_str());
+    for name in record.programs.iter().filter(is_ours) {
+        let program = site.places.bin.join(name);
+        if cfg!(windows) && is_same_place(&program, &site.environment.program) {
+            let left = move_away(&program)?;
+            let _ = write!(
+                what,
+                ", and moved the one that runs to `{}`: remove it later",
+                left.display()
+            );
+        } else {
+            remove_file(&program)?;
+        }
+    }
+    remove_if_empty(&site.places.bin);
+    record.programs.clear();
+    record.save(&site.places.data)
+}
+
+fn remove_install_record(data: &Path, record: &InstallRecord, what: &mut String) -> Result<()> {
+    remove_file(&data.join(HINT))?;
+    remove_file(&data.join(install_record::FILE_NAME))?;
+    remove_if_empty(data);
+    for folder in record.made_folders.iter().rev().filter(|made| data.starts_with(made)) {
+        remove_if_empty(folder);
+    }
+    if data.exists() {
+        what.clear();
+    }
+    Ok(())
+}
+
 fn why_left(data: &Path) -> String {
     let first = fs::read_dir(data).ok().and_then(|mut entries| entries.next()?.ok());
     first.map_or_else(
@@ -110,140 +204,6 @@ fn why_left(data: &Path) -> String {
             format!("`{}` in it is not of `spool setup`; remove it by hand", name.display())
         },
     )
-}
-
-/// The steps, and the configurations that need a missing Claude Code.
-fn plan(site: &SetupSite<'_>, record: &InstallRecord) -> Result<(Vec<RemovalStep>, Vec<PathBuf>)> {
-    let mut unreachable = Vec::new();
-    let mut steps = Vec::new();
-    for registration in &record.registrations {
-        // The client writes the same file when it uninstalls, so our entry goes first.
-        if !registration.status_line.is_empty() {
-            let file = settings_of(&registration.claude_folder);
-            let what = format!("the status line from `{}`", file.display());
-            steps.push(RemovalStep::new(SetupStepName::RemoveStatusLine, what, registration));
-        }
-        if registration.user_commands {
-            let folder = registration.claude_folder.join("commands");
-            let what = format!("{COMMANDS} from `{}`", folder.display());
-            steps.push(RemovalStep::new(SetupStepName::RemoveCommands, what, registration));
-        }
-        match plan_to_unregister(site, registration)? {
-            Some(these) => steps.extend(these),
-            None => unreachable.push(registration.claude_folder.clone()),
-        }
-    }
-    let (places, none) = (&site.places, Registration::default());
-    // This comes first: foreign files in the plugin's folder are an error.
-    if assembly::site(&places.plugin)? != Site::Missing {
-        let what = format!("the plugin from `{}`", places.plugin.display());
-        steps.push(RemovalStep::new(SetupStepName::RemovePlugin, what, &none));
-    }
-    if !record.programs.is_empty() {
-        let what = format!("the programs from `{}`", places.bin.display());
-        steps.push(RemovalStep::new(SetupStepName::RemovePrograms, what, &none));
-    }
-    if unreachable.is_empty() {
-        let what = format!("`{}`", places.data.display());
-        steps.push(RemovalStep::new(SetupStepName::RemoveInstallRecord, what, &none));
-    }
-    Ok((steps, unreachable))
-}
-
-/// `None` where nothing is known without `claude`.
-fn plan_to_unregister(
-    site: &SetupSite<'_>,
-    registration: &Registration,
-) -> Result<Option<Vec<RemovalStep>>> {
-    let mut steps = Vec::new();
-    // A missing configuration has no registration.
-    if exists(&registration.claude_folder)? {
-        let Some(client) = site.client(registration.claude_config.as_deref()) else {
-            return Ok(None);
-        };
-        let mut copies = registration.copies.clone();
-        if let Some(installed) = our_plugin(&client)? {
-            let what = format!("the plugin `{IDENTIFIER}` from Claude Code");
-            steps.push(RemovalStep::new(SetupStepName::Uninstall, what, registration));
-            copies.extend(installed.install_path);
-        }
-        if client.marketplaces()?.iter().any(|known| site.is_our_marketplace(known)) {
-            let what = format!("the marketplace `{MARKETPLACE}` from Claude Code");
-            steps.push(RemovalStep::new(SetupStepName::RemoveMarketplace, what, registration));
-        }
-        copies.sort();
-        copies.dedup();
-        for copy in copies.into_iter().filter(|copy| is_copy_of_ours(copy)) {
-            let what = format!("Claude Code's copy in `{}`", copy.display());
-            let step = RemovalStep::new(SetupStepName::RemoveCopy, what, registration);
-            steps.push(RemovalStep { copy, ..step });
-        }
-    }
-    let (what, copy) = (String::new(), PathBuf::new());
-    steps.push(RemovalStep { name: None, what, of: registration.clone(), copy });
-    Ok(Some(steps))
-}
-
-/// How much of a step was done.
-enum StepDone {
-    /// All that its description says.
-    Wholly,
-    /// Only this, in words.
-    Partly(String),
-    /// Nothing: an earlier run did it, or the file is a person's own.
-    NotAtAll,
-}
-
-fn undo(site: &SetupSite<'_>, step: &RemovalStep, record: &mut InstallRecord) -> Result<StepDone> {
-    let registration = &step.of;
-    let Some(name) = step.name else {
-        record.registrations.retain(|known| known.claude_folder != registration.claude_folder);
-        record.save(&site.places.data)?;
-        return Ok(StepDone::NotAtAll);
-    };
-    match name {
-        SetupStepName::RemoveCommands => return remove_commands(site, registration, record),
-        SetupStepName::RemoveStatusLine => return remove_status_line(site, registration, record),
-        SetupStepName::Uninstall => client_of(site, registration)?.uninstall(&[])?,
-        SetupStepName::RemoveMarketplace => client_of(site, registration)?.remove_marketplace()?,
-        SetupStepName::RemoveCopy => remove_copy(&step.copy)?,
-        SetupStepName::RemovePlugin => assembly::remove(&site.places.plugin)?,
-        SetupStepName::RemovePrograms => {
-            let mut left = None;
-            let is_ours =
-                |name: &&String| [programs::HOOK, programs::SPOOL].contains(&name.as_str());
-            for name in record.programs.iter().filter(is_ours) {
-                let program = site.places.bin.join(name);
-                if cfg!(windows) && is_same_place(&program, &site.environment.program) {
-                    left = Some(move_away(&program)?);
-                } else {
-                    remove_file(&program)?;
-                }
-            }
-            remove_if_empty(&site.places.bin);
-            record.programs.clear();
-            record.save(&site.places.data)?;
-            if let Some(left) = left {
-                let (bin, left) = (site.places.bin.display(), left.display());
-                return Ok(StepDone::Partly(format!(
-                    "the programs from `{bin}`, and moved the one that runs to `{left}`: remove it later"
-                )));
-            }
-        }
-        SetupStepName::RemoveInstallRecord => {
-            remove_file(&site.places.data.join(HINT))?;
-            remove_file(&site.places.data.join(install_record::FILE_NAME))?;
-            remove_if_empty(&site.places.data);
-            for folder in
-                record.made_folders.iter().rev().filter(|made| site.places.data.starts_with(made))
-            {
-                remove_if_empty(folder);
-            }
-        }
-        // A step of the setup itself.
-        _ => {}
-    }
-    Ok(StepDone::Wholly)
 }
 
 /// Moves the running program into the temporary folder: Windows can move a running program, but not remove it.
@@ -262,7 +222,8 @@ fn remove_commands(
     site: &SetupSite<'_>,
     registration: &Registration,
     record: &mut InstallRecord,
-) -> Result<StepDone> {
+    what: &mut String,
+) -> Result<()> {
     let CommandsRemoval { removed, kept } = user_commands::remove(&registration.claude_folder)?;
     for kept in &kept {
         errln!("left alone: `{}` is no longer what `spool setup` put there", kept.display());
@@ -271,27 +232,27 @@ fn remove_commands(
     if registration.made_commands.as_ref() == Some(&commands) {
         remove_if_empty(&commands);
     }
-    record
-        .registration(registration.claude_config.as_deref(), &registration.claude_folder)
-        .user_commands = false;
-    record.save(&site.places.data)?;
-    Ok(match removed.len() {
-        0 => StepDone::NotAtAll,
-        all if all == USER_COMMANDS.len() => StepDone::Wholly,
-        _ => {
-            let (names, folder) = (removed.join(", /"), commands.display());
-            StepDone::Partly(format!("/{names} from `{folder}`"))
-        }
-    })
+    if removed.is_empty() {
+        what.clear();
+    } else if removed.len() < USER_COMMANDS.len() {
+        *what = format!("/{} from `{}`", removed.join(", /"), commands.display());
+    }
+    let claude_config = registration.claude_config.as_deref();
+    record.registration(claude_config, &registration.claude_folder).user_commands = false;
+    record.save(&site.places.data)
 }
 
 fn remove_status_line(
     site: &SetupSite<'_>,
     registration: &Registration,
     record: &mut InstallRecord,
-) -> Result<StepDone> {
+    what: &mut String,
+) -> Result<()> {
     let config = &registration.claude_folder;
     let removal = status_line::remove(config, &registration.status_line, &site.status_line())?;
+    if removal != EntryRemoval::Removed {
+        what.clear();
+    }
     if removal == EntryRemoval::LeftAlone {
         errln!(
             "left alone: `statusLine` in `{}` is no longer what `spool setup` put there",
@@ -300,13 +261,7 @@ fn remove_status_line(
     }
     let claude_config = registration.claude_config.as_deref();
     record.registration(claude_config, config).status_line.clear();
-    record.save(&site.places.data)?;
-    let is_removed = removal == EntryRemoval::Removed;
-    Ok(if is_removed { StepDone::Wholly } else { StepDone::NotAtAll })
-}
-
-fn client_of(site: &SetupSite<'_>, registration: &Registration) -> Result<Client> {
-    site.client(registration.claude_config.as_deref()).context("no `claude` was found")
+    record.save(&site.places.data)
 }
 
 /// A path from a file or another program counts only in the form that the client uses.

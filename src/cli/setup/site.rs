@@ -10,6 +10,7 @@ use super::files::is_same_place;
 use crate::cli::environment::Environment;
 use crate::hosts::claude::commands::{USER_COMMANDS, file_of};
 use crate::plugin::client::{Client, InstalledPlugin, Marketplace};
+use crate::plugin::install_record::{InstallRecord, Registration};
 use crate::plugin::{IDENTIFIER, MARKETPLACE, assembly, install_record, programs, status_line};
 use crate::store::write::remove_leftovers;
 use crate::system::files::real_path;
@@ -28,6 +29,8 @@ pub struct Places {
 pub struct SetupSite<'a> {
     pub environment: &'a Environment,
     pub places: Places,
+    /// Claude Code's folder of this user.
+    pub config: PathBuf,
     claude: Option<PathBuf>,
 }
 
@@ -42,7 +45,7 @@ impl<'a> SetupSite<'a> {
             })?),
             None => environment.claude(),
         };
-        Ok(Self { environment, places, claude })
+        Ok(Self { environment, places, config: environment.claude_folder(), claude })
     }
 
     /// The Claude Code to call, with this `CLAUDE_CONFIG_DIR`.
@@ -56,6 +59,11 @@ impl<'a> SetupSite<'a> {
     /// The status line's command in Claude Code's settings.
     pub fn status_line(&self) -> String {
         status_line::command(&self.places.bin.join(programs::SPOOL))
+    }
+
+    /// What the record says about this user's configuration.
+    pub fn registration<'r>(&self, record: &'r mut InstallRecord) -> &'r mut Registration {
+        record.registration(self.environment.claude_config.as_deref(), &self.config)
     }
 
     /// The marketplace is the plugin's folder.
