@@ -107,6 +107,13 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// Writes `  NAME: VALUE` for each value that is not empty.
+pub fn rows<T: AsRef<str>>(text: &mut String, name: &str, values: impl IntoIterator<Item = T>) {
+    for value in values.into_iter().filter(|value| !value.as_ref().is_empty()) {
+        text.extend(["  ", name, ": ", value.as_ref(), "\n"]);
+    }
+}
+
 /// With commas: `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

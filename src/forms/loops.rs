@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::plain::{JsonNumber, JsonTime};
+use super::plain::{JsonNumber, JsonTime, dollars};
 use super::proofs::ProofsForm;
 use super::review::LastReview;
 use crate::engine::{Check, CheckResult, Converging, Ledger};
@@ -306,6 +306,24 @@ pub struct CheckOutcome {
     pub outcome: String,
     /// The end of what it printed; null for nothing.
     pub output: Option<String>,
+}
+
+/// The sums of the ledger.
+impl From<&Ledger> for LoopForm {
+    fn from(ledger: &Ledger) -> Self {
+        Self {
+            iterations: ledger.iterations,
+            review_tokens: ledger.review_tokens.into(),
+            review_cost_usd: dollars(ledger.review_cost),
+            review_cost_estimated: ledger.review_cost_estimated,
+            tool_calls: Some(ledger.tool_calls.into()),
+            tool_calls_complete: !ledger.more_calls,
+            commits: ledger.commits.into(),
+            sent_back: ledger.continued,
+            refused_claims: ledger.refused_claims,
+            ..Self::default()
+        }
+    }
 }
 
 impl From<&Check> for LoopCheck {

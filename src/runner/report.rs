@@ -28,7 +28,7 @@ use crate::session::report::feature::write_proofs;
 use crate::session::report::session_loop::SessionLoop;
 use crate::store::names::EndName;
 use crate::store::receipts::Receipts;
-use crate::text;
+use crate::text::{self, rows};
 use crate::world::WallTime;
 
 /// Iterations in the table.
@@ -107,44 +107,40 @@ impl RunnerReport {
     pub fn text(&self) -> String {
         let state = &self.state;
         let mut text = format!("Change: {}\n", printable(&self.change_id));
-        if !self.unreadable.is_empty() {
-            let why = printable(&self.unreadable);
-            line(&mut text, "State", &format!("it cannot be read: {why}"));
-        }
+        let unreadable = Some(&self.unreadable).filter(|why| !why.is_empty());
+        let unread = unreadable.map(|why| format!("it cannot be read: {}", printable(why)));
+        rows(&mut text, "State", unread);
         self.write_loop(&mut text);
         let limit = match state.max_iterations {
             0 => "no limit".to_owned(),
             limit => format!("of {limit}"),
         };
-        let _ = writeln!(text, "  Iteration: {} ({limit})", state.current_iteration);
-        if let Some(running) = &self.running_iteration {
-            let what = if self.is_alive() { "began" } else { "was cut off; began" };
-            let _ = writeln!(text, "  This one: {what} {}", since(&running.started));
-        }
-        line(&mut text, "Task", &cut(&state.task, 72));
+        rows(&mut text, "Iteration", [format!("{} ({limit})", state.current_iteration)]);
+        let began = if self.is_alive() { "began" } else { "was cut off; began" };
+        let running = self.running_iteration.as_ref();
+        let this = running.map(|running| format!("{began} {}", since(&running.started)));
+        rows(&mut text, "This one", this);
+        rows(&mut text, "Task", [cut(&state.task, 72)]);
         let done = match state.done_criteria {
             DoneWhen::Tasks => "every task is ticked",
             DoneWhen::Manual => "the agent gives its promise",
             DoneWhen::Check => "the checks pass",
         };
-        let _ = writeln!(text, "  Done when: {done}");
-        for aside in in_words(&self.asides) {
-            let _ = writeln!(text, "  List: {}", printable(&aside));
-        }
+        rows(&mut text, "Done when", [done]);
+        rows(&mut text, "List", in_words(&self.asides).iter().map(|aside| printable(aside)));
         let agent = [&state.harness, &state.harness_version, &state.model];
         let agent = agent.into_iter().filter(|word| !word.is_empty()).map(|word| printable(word));
-        line(&mut text, "Agent", &agent.collect::<Vec<_>>().join(" "));
-        line(&mut text, "Tokens", &self.tokens());
-        line(&mut text, "Cost", &state.spent().cost.money().unwrap_or_default());
-        if let Some(Iteration { n, .. }) =
-            self.running_iteration.as_ref().filter(|_| !self.is_alive())
-        {
-            let used = format!("what iteration {n} used, in which the runner was killed");
-            line(&mut text, "Not in it", &used);
-        }
-        line(&mut text, "Reviews beside that", &reviews(&state.ledger));
+        rows(&mut text, "Agent", [agent.collect::<Vec<_>>().join(" ")]);
+        rows(&mut text, "Tokens", [self.tokens()]);
+        rows(&mut text, "Cost", state.spent().cost.money());
+        let killed = running.filter(|_| !self.is_alive());
+        let used = |Iteration { n, .. }: &Iteration| {
+            format!("what iteration {n} used, in which the runner was killed")
+        };
+        rows(&mut text, "Not in it", killed.map(used));
+        rows(&mut text, "Reviews beside that", [reviews(&state.ledger)]);
         write_proofs(&mut text, &self.proofs);
-        line(&mut text, "Denied", &messages::denied(state));
+        rows(&mut text, "Denied", [messages::denied(state)]);
         if !state.kept_as.is_empty() {
             let name = printable(&state.kept_as);
             let _ = writeln!(text, "  Kept: {name}");
@@ -233,37 +229,34 @@ impl RunnerReport {
 
     fn write_loop(&self, text: &mut String) {
         let state = &self.state;
-        let began = since(&state.started_at);
+        let status = state.status.word();
         match self.is {
             LoopFormState::Live | LoopFormState::Paused => {
-                let status = state.status.word();
-                let _ = writeln!(text, "  Loop: {status} (process {}), began {began}", state.pid);
-                line(text, "Doing", &printable(&state.doing));
-                if let Some(at) = self.paused_since {
-                    let does = if self.is_paused() { "continues the loop" } else { "cancels it" };
-                    let next = format!("spool resume --change {}", printable(&self.change_id));
-                    let _ = writeln!(text, "  Pause: asked for {} ago; `{next}` {does}", age(at));
-                }
+                let began = since(&state.started_at);
+                rows(text, "Loop", [format!("{status} (process {}), began {began}", state.pid)]);
+                rows(text, "Doing", [printable(&state.doing)]);
+                let does = if self.is_paused() { "continues the loop" } else { "cancels it" };
+                let next = format!("spool resume --change {}", printable(&self.change_id));
+                let pause = |at| format!("asked for {} ago; `{next}` {does}", age(at));
+                return rows(text, "Pause", self.paused_since.map(pause));
             }
             LoopFormState::Dead => {
                 let _ = writeln!(
                     text,
-                    "  Loop: dead. Its file says {}, but process {} was killed, or the machine went down.",
-                    state.status.word(),
+                    "  Loop: dead. Its file says {status}, but process {} was killed, or the machine went down.",
                     state.pid
                 );
-                let _ = writeln!(text, "  Last sign of life: {}", since(&state.updated_at));
-                line(text, "Next", &self.next().unwrap_or_default());
+                rows(text, "Last sign of life", [since(&state.updated_at)]);
             }
             _ if state.change_id.is_empty() => {
-                text.push_str("  Loop: nothing is written yet\n");
+                return rows(text, "Loop", ["nothing is written yet"]);
             }
             _ => {
-                let _ = writeln!(text, "  Loop: {}{}", self.ended_as(), self.why());
-                let _ = writeln!(text, "  Ended: {}", since(&state.ended_at));
-                line(text, "Next", &self.next().unwrap_or_default());
+                rows(text, "Loop", [self.ended_as() + &self.why()]);
+                rows(text, "Ended", [since(&state.ended_at)]);
             }
         }
+        rows(text, "Next", self.next());
     }
 
     fn write_table(&self, text: &mut String) {
@@ -301,13 +294,6 @@ impl RunnerReport {
                 let _ = writeln!(text, "        {why}");
             }
         }
-    }
-}
-
-/// Writes nothing for an empty value.
-fn line(text: &mut String, name: &str, value: &str) {
-    if !value.is_empty() {
-        let _ = writeln!(text, "  {name}: {value}");
     }
 }
 

@@ -8,10 +8,8 @@ use super::due::ExtensionHooks;
 use super::names::ArmedBy;
 use crate::engine::fields::{is_default, read_fields};
 use crate::engine::proof::LeastProof;
-use crate::engine::scope::in_runs;
 use crate::engine::tasks::TaskList;
 use crate::engine::{Check, TerminalReason};
-use crate::text;
 use crate::world::WallTime;
 
 /// The owner of a loop, and the terms that a person armed.
@@ -206,23 +204,5 @@ impl Asked {
         let armed = if self.armed_at == WallTime::default() { None } else { armed(self.armed_at) };
         let armed = armed.map(|list| list.with_optional(self.optional));
         list.with_optional(self.optional).within(&self.tasks, armed.as_ref())
-    }
-
-    /// Lines for a person about what was asked; empty for nothing.
-    pub fn status_lines(&self) -> String {
-        let mut text = String::new();
-        if !self.tasks.is_empty() {
-            text = format!("  Only these tasks: {}\n", text::title(&in_runs(&self.tasks), 300));
-        }
-        if !self.words.is_empty() {
-            text = text + "  Words for the agent: " + &text::title(&self.words, 300) + "\n";
-        }
-        if self.optional {
-            text.push_str("  Optional tasks: they count\n");
-        }
-        if self.open_checklists {
-            text.push_str("  Checklists: open when it was armed, as a person decided\n");
-        }
-        text
     }
 }

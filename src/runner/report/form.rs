@@ -3,10 +3,9 @@
 use super::RunnerReport;
 use crate::forms::events::RunnerEnd;
 use crate::forms::iteration::IterationForm;
-use crate::forms::loops::LoopFormState;
 use crate::forms::loops::{
-    CheckOutcome, ConvergeForm, EndForm, LoopArmer, LoopCheck, LoopDriver, LoopForm, LoopSubject,
-    PauseForm, StopForm,
+    CheckOutcome, ConvergeForm, EndForm, LoopArmer, LoopCheck, LoopDriver, LoopForm, LoopFormState,
+    LoopSubject, PauseForm, StopForm,
 };
 use crate::forms::plain::{JsonTime, dollars, words};
 use crate::forms::proofs::ProofsForm;
@@ -86,14 +85,6 @@ impl RunnerReport {
             max_iterations: Some(state.max_iterations).filter(|limit| *limit > 0),
             tokens: state.spent().known_tokens(),
             tokens_complete: !state.tokens_unknown,
-            review_tokens: ledger.review_tokens.into(),
-            review_cost_usd: dollars(ledger.review_cost),
-            review_cost_estimated: ledger.review_cost_estimated,
-            tool_calls: Some(ledger.tool_calls.into()),
-            tool_calls_complete: !ledger.more_calls,
-            commits: ledger.commits.into(),
-            sent_back: ledger.continued,
-            refused_claims: ledger.refused_claims,
             at_work: words(&state.doing).filter(|_| is_alive),
             last_stop: self.iterations.last().and_then(|past| {
                 let at = time(past.iteration.ended.as_deref()?)?;
@@ -106,7 +97,7 @@ impl RunnerReport {
             waits_for: self.waits_for(),
             next: self.next(),
             proofs: ProofsForm::of(&self.proofs),
-            ..LoopForm::default()
+            ..LoopForm::from(ledger)
         }
     }
 

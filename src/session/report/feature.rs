@@ -14,7 +14,8 @@ use crate::evidence::task_list::TASKS;
 use crate::feature::lists::others_in_words;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
-use crate::forms::loops::{EndForm, LoopSubject, NotBlocked, TaskCommand};
+use crate::forms::loops::{EndForm, LoopForm, LoopSubject, NotBlocked, TaskCommand};
+use crate::forms::plain::{JsonTime, words};
 use crate::forms::proofs::ProofsForm;
 use crate::forms::status::{FeatureFacts, FeatureForm};
 use crate::session::counted::{as_counted, asked, missing};
@@ -26,12 +27,11 @@ use crate::store::loops::{LetGo, Loops, Record};
 use crate::store::names::EndName;
 use crate::store::pins::{Pin, PinState, Pins};
 use crate::system::names;
-use crate::text::{LARGEST, counted, title};
+use crate::text::{LARGEST, counted, rows, title};
 use crate::world::WallTime;
 
 /// The loop waits for a person's approval.
-const AWAITS: &str =
-    "  Waiting: the state file says `awaitingApproval: true`, so the agent may stop\n";
+const AWAITS: &str = "the state file says `awaitingApproval: true`, so the agent may stop";
 
 /// Letters for the ids of tasks in a line.
 const IDS: usize = 120;
@@ -141,40 +141,28 @@ impl FeatureReport {
             None if self.runner.is_empty() => "none".to_owned(),
             None => "none in a session".to_owned(),
         };
-        let _ = writeln!(text, "\nFeature: {}{current}\n  Loop: {state}", facts.name);
-        if !self.runner.is_empty() {
-            let _ = writeln!(text, "  Runner: {}", printable(&self.runner));
-        }
-        for problem in &facts.problems {
-            let _ = writeln!(text, "  Problem: {problem}");
-        }
+        let _ = writeln!(text, "\nFeature: {}{current}", facts.name);
+        rows(text, "Loop", [state]);
+        rows(text, "Runner", [printable(&self.runner)]);
+        rows(text, "Problem", &facts.problems);
         let what = if self.named { " named tasks" } else { "" };
-        let _ = writeln!(text, "  Tasks: {} of {}{what} done", facts.done, facts.total);
-        if !facts.not_proved.is_empty() {
-            let ids = title(&in_runs(&facts.not_proved), IDS);
-            let _ = writeln!(text, "  Ticked by hand and not proved yet, so open: {ids}");
-        }
-        let _ = match (&self.next, facts.open.len()) {
-            (None, _) => Ok(()),
-            (Some(next), 1) => writeln!(text, "  Open: {next}"),
-            (Some(next), all) => writeln!(text, "  Open: next {next}, then {} more", all - 1),
+        rows(text, "Tasks", [format!("{} of {}{what} done", facts.done, facts.total)]);
+        let not_proved = [title(&in_runs(&facts.not_proved), IDS)];
+        rows(text, "Ticked by hand and not proved yet, so open", not_proved);
+        let open = |next: &String| match facts.open.len() {
+            1 => next.clone(),
+            all => format!("next {next}, then {} more", all - 1),
         };
-        for aside in in_words(&facts.asides).iter().chain(&facts.other_lists) {
-            let _ = writeln!(text, "  List: {}", printable(aside));
-        }
+        rows(text, "Open", self.next.as_ref().map(open));
+        let asides = in_words(&facts.asides).into_iter().chain(facts.other_lists.clone());
+        rows(text, "List", asides.map(|aside| printable(&aside)));
         write_proofs(text, &self.proofs);
-        let review = match self.review.as_str() {
-            "" => String::new(),
-            review => format!("  Review: {}\n", printable(review)),
-        };
         match &self.r#loop {
-            Some(found) => found.write_now(text, &review),
-            None => text.push_str(&review),
+            Some(found) => found.write_now(text, &self.review),
+            None => rows(text, "Review", [printable(&self.review)]),
         }
         let corrupt = self.corrupt.then_some("corrupt");
-        if let Some(phase) = corrupt.or(facts.phase.as_deref()) {
-            let _ = writeln!(text, "  Phase: {phase}");
-        }
+        rows(text, "Phase", corrupt.or(facts.phase.as_deref()));
         let awaits = if facts.awaits_approval { AWAITS } else { "" };
         if let Some(found) = &self.r#loop {
             found.write_course(text, awaits, "refused claims", &self.let_go);
@@ -222,28 +210,32 @@ impl PinnedLoop {
     }
 
     fn shown(self, project: &Project, loops: &Loops, snapshot: &FeatureSnapshot) -> SessionLoop {
-        let (armed_at, about) = (self.armed_at(), &snapshot.feature.name);
+        let about = &snapshot.feature.name;
         let next = |(why, _): &(TerminalReason, String)| {
             ends::after_end(about, self.record.as_ref(), Some(why), snapshot.all_done())
         };
         let pin = self.standing.pin();
         let verify = pin.and_then(|pin| Pins::of(&project.root).ok()?.verify(pin.key(), pin).ok());
         let command = |(task, run)| TaskCommand { task, run };
-        let found = FoundLoop {
-            about,
-            next: self.end.as_ref().map(next).unwrap_or_default(),
+        let sums = self.record.as_ref().map(|record| LoopForm::from(&record.ledger));
+        let form = LoopForm {
+            kind: LoopSubject::Feature,
+            about: about.clone(),
+            armed_at: JsonTime::of(self.armed_at()),
+            next: words(&self.end.as_ref().map(next).unwrap_or_default()),
             end: self.end.map(|(why, words)| EndForm { name: EndName::of(&why), words }),
             max_iterations: Some(snapshot.limits.max_iterations),
-            armed_at,
+            verify_commands: verify.unwrap_or_default().into_iter().map(command).collect(),
+            ..sums.unwrap_or_default()
+        };
+        let found = FoundLoop {
+            form,
+            record: self.record,
             standing: &self.standing,
             is_bound: self.is_bound,
             tasks: snapshot.tasks.as_ref(),
-            record: self.record,
         };
-        let mut own = SessionLoop::of(&project.root, loops, found);
-        own.form.kind = LoopSubject::Feature;
-        own.form.verify_commands = verify.unwrap_or_default().into_iter().map(command).collect();
-        own
+        SessionLoop::of(&project.root, loops, found)
     }
 }
 

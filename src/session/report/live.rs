@@ -1,7 +1,5 @@
 //! The present state of a live loop, for a person while the agent works: only `spool` shows it.
 
-use std::fmt::Write;
-
 use crate::engine::tasks::TaskList;
 use crate::feature::project::printable;
 use crate::forms::loops::{LoopForm, SessionState, TurnForm};
@@ -11,7 +9,7 @@ use crate::session::observe::open_turn;
 use crate::session::pinned;
 use crate::store::loops::Record;
 use crate::store::pins::PinState;
-use crate::text::{age, counted};
+use crate::text::{age, counted, rows};
 
 /// Characters of a task's title.
 const TITLE: usize = 100;
@@ -90,11 +88,9 @@ pub fn next_step(
     }
 }
 
-/// Writes the agent's current work, and what the loop waits for.
+/// Writes the agent's current work, and what the loop waits for; nothing for a loop that has ended.
 pub fn write(text: &mut String, form: &LoopForm) {
-    if let Some(at_work) = &form.at_work {
-        let _ = writeln!(text, "  Now: {at_work}");
-    }
+    rows(text, "Now", &form.at_work);
     if let (Some(at), Some(state)) = (form.last_sign_at, form.session_state) {
         let state = match state {
             SessionState::Works => "its session is at work",
@@ -104,11 +100,9 @@ pub fn write(text: &mut String, form: &LoopForm) {
             SessionState::Gone => "its session is gone",
             SessionState::Unknown => "whether its session still runs cannot be seen",
         };
-        let _ = writeln!(text, "  Sign of life: {} ago; {state}", age(at.wall().age()));
+        rows(text, "Sign of life", [format!("{} ago; {state}", age(at.wall().age()))]);
     }
-    for what in &form.waits_for {
-        let _ = writeln!(text, "  Waiting: for {what}");
-    }
+    rows(text, "Waiting", form.waits_for.iter().map(|what| ["for ", what].concat()));
 }
 
 /// The work of the running iteration, behind its number.

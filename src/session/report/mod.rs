@@ -12,7 +12,8 @@ use std::path::Path;
 use crate::engine::order::sorted;
 use crate::feature::project::{Project, printable};
 use crate::feature::settings::Settings;
-use crate::forms::loops::EndForm;
+use crate::forms::loops::{EndForm, LoopForm};
+use crate::forms::plain::{JsonTime, words};
 use crate::session::{messages, pinned};
 use crate::store::loops::{Loops, Record};
 use crate::store::names::{EndName, LoopKind};
@@ -111,16 +112,15 @@ fn all_tasks(root: &Path, loops: &Loops) -> Vec<SessionLoop> {
 fn task_loop(root: &Path, loops: &Loops, record: &Record) -> SessionLoop {
     let ended = record.ledger.ended.as_ref();
     let standing = ended.map_or_else(|| pinned::standing(root, record), |_| PinState::Nobody);
-    let found = FoundLoop {
-        about: &record.about,
+    let form = LoopForm {
+        about: record.about.clone(),
+        armed_at: JsonTime::of(record.armed_at),
         end: ended.map(|reason| EndForm { name: EndName::of(reason), words: record.words.clone() }),
-        next: messages::task::after_end(record),
+        next: words(&messages::task::after_end(record)),
         max_iterations: record.ralph().and_then(|task| task.contract.guardrails.max_iterations),
-        armed_at: record.armed_at,
-        standing: &standing,
-        is_bound: true,
-        tasks: None,
-        record: Some(record.clone()),
+        ..LoopForm::from(&record.ledger)
     };
+    let record = Some(record.clone());
+    let found = FoundLoop { form, record, standing: &standing, is_bound: true, tasks: None };
     SessionLoop::of(root, loops, found)
 }
