@@ -413,6 +413,22 @@ fn remove_without_setup_does_nothing() {
 }
 
 #[test]
+fn agent_removes_no_plugin() {
+    let mut scratch = with_claude();
+    setup(&scratch, &[]).with_code(0);
+    changes_asked(&scratch);
+    let installed = tree(&scratch.home());
+    scratch.set("CLAUDECODE", "1");
+    let outcome = setup(&scratch, &["--remove"]).with_code(1);
+    assert!(outcome.err.contains("only a person removes it"), "{outcome}");
+    assert_eq!(tree(&scratch.home()), installed);
+    let outcome = setup(&scratch, &["--remove", "--dry-run"]).with_code(0);
+    assert!(outcome.out.contains("would uninstall the plugin"), "{outcome}");
+    scratch.unset("CLAUDECODE");
+    setup(&scratch, &["--remove"]).with_code(0);
+}
+
+#[test]
 fn user_commands_come_and_go() {
     let scratch = with_claude();
     assert_eq!(setup(&scratch, &[]).code, Some(0));
