@@ -88,15 +88,12 @@ pub fn assemble(folder: &Path, programs: &Programs) -> Result<Assembly> {
 
 /// An error for anything but a free place or an assembled plugin alone.
 pub fn site(folder: &Path) -> Result<Site> {
-    match fs::symlink_metadata(folder) {
+    let described = match fs::symlink_metadata(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Site::Missing),
-        Err(error) => {
-            return Err(error).with_context(|| format!("could not look at `{}`", folder.display()));
-        }
-        Ok(described) if !described.is_dir() => {
-            bail!("`{}` is not a folder\nchoose a new or empty one", folder.display())
-        }
-        Ok(_) => {}
+        found => found.with_context(|| format!("could not look at `{}`", folder.display()))?,
+    };
+    if !described.is_dir() {
+        bail!("`{}` is not a folder\nchoose a new or empty one", folder.display());
     }
     let found = paths_below(folder)?;
     if found.is_empty() {
@@ -199,16 +196,13 @@ fn remove_record_last(folder: &Path) -> std::io::Result<()> {
 
 /// The files equal this version and these programs byte for byte.
 pub fn is_same(folder: &Path, programs: &Programs) -> bool {
-    let same_files = FILES
-        .iter()
-        .all(|file| content(&folder.join(file.path)).is_ok_and(|content| content == file.content));
-    let same_programs = programs.named().iter().all(|(name, source)| {
-        match (content(&folder.join("bin").join(name)), content(source)) {
-            (Ok(there), Ok(here)) => there == here,
-            _ => false,
-        }
-    });
-    same_files && same_programs
+    let has =
+        |path: &str, here: &[u8]| content(&folder.join(path)).is_ok_and(|there| there == here);
+    let has_program = |(name, source): &(&str, &Path)| {
+        content(source).is_ok_and(|program| has(&format!("bin/{name}"), &program))
+    };
+    FILES.iter().all(|file| has(file.path, file.content))
+        && programs.named().iter().all(has_program)
 }
 
 fn absolute(folder: &Path) -> Result<PathBuf> {
@@ -227,17 +221,14 @@ fn absolute(folder: &Path) -> Result<PathBuf> {
 }
 
 fn read_record(folder: &Path) -> Result<AssemblyRecord> {
-    let refused = || {
+    let text = content(&folder.join(RECORD)).unwrap_or_default();
+    let record = serde_json::from_slice::<AssemblyRecord>(&text).ok();
+    record.filter(|record| record.plugin == NAME).with_context(|| {
         format!(
             "`{}` is not empty and not a plugin that `spool` assembled\nchoose a new or empty folder",
             folder.display()
         )
-    };
-    let Ok(text) = content(&folder.join(RECORD)) else { bail!(refused()) };
-    match serde_json::from_slice::<AssemblyRecord>(&text) {
-        Ok(record) if record.plugin == NAME => Ok(record),
-        _ => bail!(refused()),
-    }
+    })
 }
 
 /// All files below `root` as the record has them: relative, with `/`. An empty folder counts only if it is foreign.

@@ -70,17 +70,11 @@ impl Client {
     }
 
     pub fn version(&self) -> Result<Version> {
-        let said = self.ask(&["--version"]).advise(format_args!(
-            "is `{}` an installed Claude Code? name another with --claude PATH",
-            self.program.display()
-        ))?;
-        Version::at_start(&said).with_context(|| {
-            format!(
-                "`{}` does not say which version it is: {}",
-                self.program.display(),
-                said.trim()
-            )
-        })
+        let at = self.program.display();
+        let next = format!("is `{at}` an installed Claude Code? name another with --claude PATH");
+        let said = self.ask(&["--version"]).advise(next)?;
+        let unsaid = || format!("`{at}` does not say which version it is: {}", said.trim());
+        Version::at_start(&said).with_context(unsaid)
     }
 
     /// Enabled and disabled ones.
@@ -118,12 +112,9 @@ impl Client {
     }
 
     fn ask_json<T: for<'de> Deserialize<'de>>(&self, arguments: &[&str]) -> Result<T> {
-        let said = self.ask(arguments)?;
-        serde_json::from_str(&said)
-            .with_context(|| {
-                format!("could not understand what `claude {}` answered", arguments.join(" "))
-            })
-            .advise("update it with `claude update`")
+        let answer = serde_json::from_str(&self.ask(arguments)?);
+        let what = || format!("could not understand what `claude {}` answered", shown(arguments));
+        answer.with_context(what).advise("update it with `claude update`")
     }
 
     fn tell(&self, arguments: &[impl AsRef<OsStr>]) -> Result<()> {

@@ -80,10 +80,7 @@ pub fn with_entry(config: &Path, command: &str) -> Result<Option<NewSettings>> {
 
 /// Follows a link, which stays a link. An error if another program has changed the file meanwhile, which then stays.
 pub fn write(config: &Path, settings: &NewSettings) -> Result<()> {
-    put(config, &settings.before, &settings.after)
-}
-
-fn put(config: &Path, before: &str, after: &str) -> Result<()> {
+    let (before, after) = (settings.before.as_str(), settings.after.as_str());
     let path = settings_of(config);
     let path = real_path(&path).unwrap_or(path);
     let is_as_before = |text: &[u8]| (text == before.as_bytes()).then(|| after.into());
@@ -133,7 +130,8 @@ pub fn remove(config: &Path, put_in: &str, command: &str) -> Result<EntryRemoval
         parsed(&path, text).is_ok_and(|left| left == expected)
     });
     let Some(without) = without else { return Ok(EntryRemoval::LeftAlone) };
-    put(config, &text, &without).map(|()| EntryRemoval::Removed)
+    let settings = NewSettings { before: text, after: without, entry: String::new() };
+    write(config, &settings).map(|()| EntryRemoval::Removed)
 }
 
 fn entry(command: &str) -> String {
@@ -148,14 +146,12 @@ fn without(text: &str, put_in: &str) -> Option<String> {
     }
     let plain = plain(text);
     let start = plain.find(&format!("\"{KEY}\""))?;
-    let mut end = start + plain[start..].find('}')? + 1;
-    let mut before = text[..start].trim_end();
-    if text[end..].trim_start().starts_with(',') {
-        end += text[end..].find(',')? + 1;
-    } else {
-        before = before.strip_suffix(',').unwrap_or(before);
-    }
-    Some(format!("{before}{}", &text[end..]))
+    let end = start + plain[start..].find('}')? + 1;
+    let (before, after) = (text[..start].trim_end(), &text[end..]);
+    Some(match after.trim_start().strip_prefix(',') {
+        Some(rest) => format!("{before}{rest}"),
+        None => format!("{}{after}", before.strip_suffix(',').unwrap_or(before)),
+    })
 }
 
 fn content(path: &Path) -> Result<Option<String>> {
@@ -175,42 +171,34 @@ fn parsed(path: &Path, text: &str) -> Result<Value> {
     })
 }
 
-/// Replaces comments by blanks, so that all other bytes stay in place.
+/// Replaces comments, and the byte order mark of some editors on Windows, by blanks, so that all other bytes stay in place.
 fn plain(text: &str) -> String {
-    let (mut plain, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(letter) = rest.chars().next() {
-        let length = match letter {
-            '"' => end_of_string(rest),
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
-            _ => letter.len_utf8(),
+    let marks = usize::from(text.starts_with('\u{feff}'));
+    let (mut plain, mut at) = (text.replacen('\u{feff}', "   ", marks), 0);
+    while let Some(next) = plain[at..].find(['"', '/']) {
+        at += next;
+        let rest = &plain[at..];
+        let mut is_escaped = true;
+        let ends_string = |byte: u8| {
+            let ends = byte == b'"' && !is_escaped;
+            is_escaped = byte == b'\\' && !is_escaped;
+            ends
         };
-        let (part, after) = rest.split_at(length);
-        if letter == '\u{feff}' && plain.is_empty() {
-            // The byte order mark of some editors on Windows.
-            plain.push_str("   ");
-        } else if letter == '/' && length > 1 {
-            plain.extend(part.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
-        } else {
-            plain.push_str(part);
+        let (is_comment, end) = match &rest.as_bytes()[..rest.len().min(2)] {
+            b"//" => (true, rest.find('\n')),
+            b"/*" => (true, rest[2..].find("*/").map(|end| end + 4)),
+            [b'"', ..] => (false, rest.bytes().position(ends_string).map(|end| end + 1)),
+            _ => (false, Some(1)),
+        };
+        let end = end.map_or(plain.len(), |end| at + end);
+        if is_comment {
+            let blanks = plain[at..end].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' });
+            let blanks: String = blanks.collect();
+            plain.replace_range(at..end, &blanks);
         }
-        rest = after;
+        at = end;
     }
     plain
-}
-
-/// The length of the string at the beginning.
-fn end_of_string(text: &str) -> usize {
-    let mut is_escaped = true;
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' => is_escaped = true,
-            b'"' => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
 }
 
 #[cfg(test)]

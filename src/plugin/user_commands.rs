@@ -13,19 +13,16 @@ use crate::store::write::{Flush, write_whole};
 pub fn check(config: &Path) -> Result<()> {
     for name in USER_COMMANDS {
         let file = file_of(config, name);
-        if file.symlink_metadata().is_ok() && !is_ours(&file) {
-            bail!(
-                "`{}` is there already, and `spool setup` did not put it there\nmove it away first, or use /speckit:{name} and leave --user-commands out",
-                file.display()
-            );
-        }
         let skill = skill_of(config, name);
-        if skill.symlink_metadata().is_ok() {
-            bail!(
-                "the skill `{}` has the name of the command /{name} and goes before it\nmove it away first, or use /speckit:{name} and leave --user-commands out",
-                skill.display()
-            );
-        }
+        let (file_at, skill_at) = (file.display(), skill.display());
+        let what = if file.symlink_metadata().is_ok() && !is_ours(&file) {
+            format!("`{file_at}` is there already, and `spool setup` did not put it there")
+        } else if skill.symlink_metadata().is_ok() {
+            format!("the skill `{skill_at}` has the name of the command /{name} and goes before it")
+        } else {
+            continue;
+        };
+        bail!("{what}\nmove it away first, or use /speckit:{name} and leave --user-commands out");
     }
     Ok(())
 }

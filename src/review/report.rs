@@ -13,7 +13,7 @@ use crate::engine::{Dollars, Hasher, ReviewResult};
 use crate::forms::plain::JsonNumber;
 use crate::forms::review::LastReview;
 use crate::forms::spent::micros;
-use crate::text;
+use crate::text::{self, rows};
 
 /// Letters of a reader's sentence.
 const SENTENCE: usize = 400;
@@ -155,16 +155,11 @@ impl Review {
     pub fn text(&self) -> String {
         let mut text = self.line() + "\n" + &self.found();
         let later: Vec<&str> = self.later().collect();
-        if !later.is_empty() {
-            let later = text::title(&later.join(", "), SENTENCE);
-            let _ = writeln!(text, "  left for later tasks: {later}");
-        }
-        if self.outcome == ReviewOutcome::Passed && self.met() == 0 {
-            text.push_str("  note: nothing was judged, so it proves no task\n");
-        }
-        for caveat in &self.caveats {
-            let _ = writeln!(text, "  note: {}", text::title(caveat, SENTENCE));
-        }
+        rows(&mut text, "left for later tasks", [text::title(&later.join(", "), SENTENCE)]);
+        let proves_nothing = self.outcome == ReviewOutcome::Passed && self.met() == 0;
+        let nothing = proves_nothing.then_some("nothing was judged, so it proves no task");
+        rows(&mut text, "note", nothing);
+        rows(&mut text, "note", self.caveats.iter().map(|caveat| text::title(caveat, SENTENCE)));
         let model = self.model.as_ref().map_or(String::new(), |model| format!("{model}, "));
         let lasted = text::lasted(Duration::from_secs_f64(self.seconds.clamp(0.0, 1e9)));
         let tokens = self
@@ -172,7 +167,7 @@ impl Review {
             .map_or("tokens not known".to_owned(), |tokens| text::counted(tokens.get(), "token"));
         let money = self.money();
         let _ = writeln!(text, "  {model}{lasted}, {tokens}{money}; changes {}", self.since);
-        let _ = writeln!(text, "  Log: {}", self.log);
+        rows(&mut text, "Log", [&self.log]);
         if let Some(next) = self.next() {
             let _ = writeln!(text, "Next: {next}");
         }
@@ -185,9 +180,8 @@ impl Review {
         for problem in &self.problems {
             let _ = writeln!(text, "  {}", text::title(problem, SENTENCE));
         }
-        for changed in &self.changed {
-            let _ = writeln!(text, "  changed meanwhile: {}", text::title(changed, SENTENCE));
-        }
+        let changed = self.changed.iter().map(|changed| text::title(changed, SENTENCE));
+        rows(&mut text, "changed meanwhile", changed);
         let speaks = [ReviewJudgement::NotMet, ReviewJudgement::CannotTell];
         for judged in self.requirements.iter().filter(|judged| speaks.contains(&judged.verdict)) {
             let why = text::title(&judged.why, SENTENCE);

@@ -117,11 +117,9 @@ pub fn check_list(project: &Project) -> Vec<Finding> {
 pub fn check_let_go(project: &Project) -> Option<Finding> {
     let loops = Loops::of(&project.root);
     let mut features = project.features().into_iter();
-    let (feature, gone) = features
-        .find_map(|feature| Some((let_go(&loops, &feature.name).into_iter().next()?, feature)))
-        .map(|(gone, feature)| (feature.name, gone))?;
+    let gone = features.find_map(|feature| let_go(&loops, &feature.name).into_iter().next())?;
     let [session, feature, owner] =
-        [&gone.session, &feature, &gone.owner].map(|name| one_line(name));
+        [&gone.session, &gone.about, &gone.owner].map(|name| one_line(name));
     let found = format!(
         "session {session} stopped and was not blocked: feature {feature} is driven by session {owner}"
     );

@@ -1,4 +1,4 @@
-//! The output of `spool setup`: a line for each step, or one document at the end.
+//! The steps of `spool setup`, and its output: a line for each step, or one document at the end.
 
 use std::process::ExitCode;
 

@@ -56,20 +56,18 @@ impl DataFolder {
     /// Locks the folder where possible; returns whether it is there.
     fn lock(&mut self, data: &Path) -> Result<bool> {
         let mut taken = Lock::take_folder_itself(data, Deadline::after(Duration::ZERO));
-        if is(&taken, ErrorKind::TimedOut) {
+        if taken.as_ref().is_err_and(|error| error.kind() == ErrorKind::TimedOut) {
             errln!("another `spool setup` is at work: waiting until it is done");
             taken = Lock::take_folder_itself(data, Deadline::after(PATIENCE));
         }
-        if is(&taken, ErrorKind::NotFound) {
-            return Ok(false);
+        let place = data.display();
+        match taken {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(error) if error.kind() == ErrorKind::TimedOut => bail!(
+                "another `spool setup` is still at work in `{place}`\nwait until it is done, then run this again"
+            ),
+            taken => self.lock = taken.with_context(|| format!("could not lock `{place}`"))?,
         }
-        if is(&taken, ErrorKind::TimedOut) {
-            bail!(
-                "another `spool setup` is still at work in `{}`\nwait until it is done, then run this again",
-                data.display()
-            );
-        }
-        self.lock = taken.with_context(|| format!("could not lock `{}`", data.display()))?;
         Ok(true)
     }
 }
@@ -78,8 +76,4 @@ impl Drop for DataFolder {
     fn drop(&mut self) {
         self.made.iter().rev().for_each(|folder| remove_if_empty(folder));
     }
-}
-
-fn is<T>(outcome: &std::io::Result<T>, kind: ErrorKind) -> bool {
-    outcome.as_ref().is_err_and(|error| error.kind() == kind)
 }

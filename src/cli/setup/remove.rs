@@ -197,13 +197,9 @@ fn remove_install_record(data: &Path, record: &InstallRecord, what: &mut String)
 
 fn why_left(data: &Path) -> String {
     let first = fs::read_dir(data).ok().and_then(|mut entries| entries.next()?.ok());
-    first.map_or_else(
-        || "it cannot be removed; remove it by hand".to_owned(),
-        |entry| {
-            let name = entry.file_name();
-            format!("`{}` in it is not of `spool setup`; remove it by hand", name.display())
-        },
-    )
+    let name = first.map(|entry| entry.file_name());
+    let foreign = name.map(|name| format!("`{}` in it is not of `spool setup`", name.display()));
+    foreign.unwrap_or_else(|| "it cannot be removed".to_owned()) + "; remove it by hand"
 }
 
 /// Moves the running program into the temporary folder: Windows can move a running program, but not remove it.
@@ -266,13 +262,8 @@ fn remove_status_line(
 
 /// A path from a file or another program counts only in the form that the client uses.
 fn is_copy_of_ours(copy: &Path) -> bool {
-    let plugin = copy.parent().and_then(Path::file_name);
-    let marketplace = copy.parent().and_then(Path::parent).and_then(Path::file_name);
-    copy.is_absolute()
-        && plugin.is_some_and(|name| name == NAME)
-        && marketplace.is_some_and(|name| name == MARKETPLACE)
-        && !copy.is_symlink()
-        && copy.is_dir()
+    let is_there = copy.is_absolute() && !copy.is_symlink() && copy.is_dir();
+    is_there && copy.parent().is_some_and(|at| at.ends_with(Path::new(MARKETPLACE).join(NAME)))
 }
 
 fn remove_copy(copy: &Path) -> Result<()> {

@@ -9,7 +9,6 @@ use std::cmp::Reverse;
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::engine::order::sorted;
 use crate::feature::project::{Project, printable};
 use crate::feature::settings::Settings;
 use crate::forms::loops::{EndForm, LoopForm};
@@ -100,10 +99,8 @@ fn all_tasks(root: &Path, loops: &Loops) -> Vec<SessionLoop> {
         .into_iter()
         .filter_map(|session| loops.peek(&session));
     let records = records.filter(|record| record.kind == LoopKind::Task);
-    let place = |record: Record| ((!record.ledger.is_live(), Reverse(record.last_sign())), record);
-    let records =
-        sorted(records.map(place).collect(), |one: &(_, Record), other| one.0.cmp(&other.0));
-    let mut records: Vec<Record> = records.into_iter().map(|(_, record)| record).collect();
+    let mut records: Vec<Record> = records.collect();
+    records.sort_by_cached_key(|record| (!record.ledger.is_live(), Reverse(record.last_sign())));
     let live = records.iter().filter(|record| record.ledger.is_live()).count();
     records.truncate(live + PAST);
     records.iter().map(|record| task_loop(root, loops, record)).collect()

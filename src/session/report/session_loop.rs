@@ -136,10 +136,10 @@ impl SessionLoop {
                 let why = if words.is_empty() { "" } else { ": " };
                 format!("{}{why}{words}", name.in_words())
             }
-            (LoopFormState::Unbound, ..) if switch.is_empty() => {
-                "armed; the first session that stops takes it".to_owned()
+            (LoopFormState::Unbound, ..) => {
+                let open = "; the first session that stops takes it";
+                format!("armed{}", if switch.is_empty() { open } else { switch })
             }
-            (LoopFormState::Unbound, ..) => format!("armed{switch}"),
             (LoopFormState::Orphaned, Some(record), _) => {
                 let why = match self.form.session_state {
                     Some(SessionState::Gone) => "is gone".to_owned(),
