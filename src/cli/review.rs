@@ -109,7 +109,7 @@ pub fn run(args: &ReviewArgs) -> Result<ExitCode> {
     let approval = if harness.can_only_read() { Approval::ReadOnly } else { Approval::Own };
     let version = harness.check()?.unwrap_or_default();
     let limits = limits(&options, args);
-    let results = passed_in_loop();
+    let (results, model) = (passed_in_loop(), options.settings.model());
     let is_check = results.is_some();
     let (name, none) = (harness.name().to_owned(), || "no limit of time".to_owned());
     let begins = || {
@@ -124,7 +124,7 @@ pub fn run(args: &ReviewArgs) -> Result<ExitCode> {
         part: &args.tasks,
         harness,
         version,
-        model: options.model.as_deref(),
+        model: model.as_deref(),
         approval,
         base: args.base.as_deref(),
         limits,

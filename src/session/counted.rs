@@ -34,7 +34,7 @@ pub fn asked(root: &Path, standing: &PinState, record: Option<&Record>) -> Asked
         return standing.asked(record).cloned().unwrap_or_default();
     }
     let settings = Settings::read(root).unwrap_or_default();
-    let optional = settings.chosen.include_optional().unwrap_or_default();
+    let optional = settings.chosen.include_optional();
     Asked { optional, ..Asked::default() }
 }
 

@@ -130,9 +130,9 @@ settings! {
     review_token_budget "review-token-budget": u64, Number(1, i64::MAX as u64), "", Program, RUNNER, DONE "N";
     /// Have spec-kit's converge command compare code and specification, in an iteration of its own, when every box is ticked and
     /// the checks pass: what it appends to the list is done before the end, at most twice
-    converge "converge": Option<bool>, Switch, "", Word("true"), RUNNER | YAML | IMPLEMENT, DONE "BOOL";
+    converge "converge": bool, Switch, "", Word("true"), RUNNER | YAML | IMPLEMENT, DONE "BOOL";
     /// Have optional tasks of the list count, such as `- [ ]* 1.2` of Kiro
-    include_optional "include-optional": Option<bool>, Switch, "", Word("true"), RUNNER | YAML | IMPLEMENT, DONE "BOOL";
+    include_optional "include-optional": bool, Switch, "", Word("true"), RUNNER | YAML | IMPLEMENT, DONE "BOOL";
     /// Believe no promise before this iteration [default: 0]
     min_iterations "min-iterations": u32, Number(0, MILLION), "0", AtLeast, RUNNER | LOOP, DONE "N";
     /// End after this many iterations; 0 for no limit [default: 50]

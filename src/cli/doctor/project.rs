@@ -105,7 +105,7 @@ pub fn check_list(project: &Project) -> Vec<Finding> {
         Finding::warn("list", found, next)
     };
     file.list
-        .with_optional(settings.chosen.include_optional().unwrap_or_default())
+        .with_optional(settings.chosen.include_optional())
         .asides_in_words()
         .iter()
         .chain(&others_in_words(&feature.folder))

@@ -225,7 +225,7 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
     if args.restart {
         options.counting = Counting::FromZero;
     }
-    if options.converge {
+    if settings.converge() {
         options.spec_kit.converge = Some(converge_command(&change, &options)?);
     }
     if args.dry_run {
@@ -398,7 +398,7 @@ fn done(change: &Change, options: &Options) -> Result<DoneWhen> {
         return Ok(DoneWhen::Manual);
     }
     if let Some(file) = change.task_list() {
-        let list = file.list.with_optional(options.include_optional);
+        let list = file.list.with_optional(options.settings.include_optional());
         if list.tasks.is_empty() {
             let beside = text::below(&list.asides_in_words());
             bail!(

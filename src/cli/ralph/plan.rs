@@ -16,7 +16,7 @@ use crate::forms::plan::{
 use crate::forms::runner::DoneWhen;
 use crate::forms::spent::{in_dollars, micros};
 use crate::runner::harness::{AgentOrder, Approval, Harness, Input, Launch, harness};
-use crate::runner::options::{Form, HarnessChoice, Layers, Options, time_in_words};
+use crate::runner::options::{AgentChoice, Form, HarnessChoice, Layers, Options, time_in_words};
 use crate::runner::prompt::{self, Material, prompt};
 use crate::runner::state::state_folder;
 use crate::runner::target::Change;
@@ -39,10 +39,10 @@ fn plan(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<P
     let contract = options.contract(options.done.unwrap_or_default());
     Ok(PlanForm {
         change: change.map(|change| about(change, options)),
-        agent: agent(options, prompt.as_deref())?,
+        agent: agent(options, &options.agents()[0], prompt.as_deref())?,
         fallbacks: options.agents()[1..]
             .iter()
-            .map(|other| agent(&options.with_agent(other), prompt.as_deref()))
+            .map(|other| agent(options, other, prompt.as_deref()))
             .collect::<Result<_>>()?,
         done_when: options.done,
         promise: contract.token,
@@ -69,7 +69,7 @@ fn about(change: &Change, options: &Options) -> PlannedChange {
         work_tree: change.worktree.display().to_string(),
         folder: state_folder(&change.root, &change.id).display().to_string(),
         files: prompt::files(change, path.as_deref()),
-        asides: list.with_optional(options.include_optional).asides(),
+        asides: list.with_optional(options.settings.include_optional()).asides(),
         task_list: path.map(|path| path.display().to_string()),
     }
 }
@@ -97,11 +97,13 @@ fn first_prompt(change: &Change, options: &Options) -> Result<String> {
     })
 }
 
-fn agent(options: &Options, prompt: Option<&str>) -> Result<PlannedAgent> {
-    let harness = harness(&options.harness)?;
-    let prompt = prompt.filter(|_| options.harness != HarnessChoice::Demo);
-    let launch =
-        prompt.map(|prompt| command_line(harness.as_ref(), options, prompt)).transpose()?;
+fn agent(options: &Options, choice: &AgentChoice, prompt: Option<&str>) -> Result<PlannedAgent> {
+    let AgentChoice { harness: chosen, model } = choice;
+    let harness = harness(chosen)?;
+    let prompt = prompt.filter(|_| *chosen != HarnessChoice::Demo);
+    let launch = prompt
+        .map(|prompt| command_line(harness.as_ref(), options, model.as_deref(), prompt))
+        .transpose()?;
     let (command_line, problem) = match launch {
         Some(Ok(command)) => (Some(command), None),
         Some(Err(problem)) => (None, Some(problem)),
@@ -109,7 +111,7 @@ fn agent(options: &Options, prompt: Option<&str>) -> Result<PlannedAgent> {
     };
     Ok(PlannedAgent {
         harness: harness.name().to_owned(),
-        model: options.model.clone(),
+        model: model.clone(),
         allow_all: options.allow_all == Approval::All,
         continue_session: options.settings.continue_session(),
         commit: options.settings.commit(),
@@ -122,6 +124,7 @@ fn agent(options: &Options, prompt: Option<&str>) -> Result<PlannedAgent> {
 fn command_line(
     harness: &dyn Harness,
     options: &Options,
+    model: Option<&str>,
     prompt: &str,
 ) -> Result<Result<PlannedCommand, String>> {
     // An adapter may write into its scratch folder, so the folder is temporary.
@@ -129,7 +132,7 @@ fn command_line(
     let version = harness.version().unwrap_or_default();
     let order = AgentOrder {
         prompt,
-        model: options.model.as_deref(),
+        model,
         version: &version,
         approval: options.allow_all,
         permissions: &options.permissions,

@@ -319,7 +319,7 @@ pub(super) fn pin<'a>(
     let now = task_list::read(&change.folder).ok()?;
     let file = left.map_or(&now, |left| &*left.list);
     let command = |task: &Task| Some((task.id.clone(), task.verify_command(&file.bytes)?));
-    let list = file.list.clone().with_optional(options.include_optional);
+    let list = file.list.clone().with_optional(options.settings.include_optional());
     let commands: VerifyCommands = list.tasks.iter().filter_map(command).collect();
     // Only a feature has `spool task`.
     let judges = proof == LeastProof::Files && change.kind == ChangeKind::SpecKit;

@@ -69,7 +69,7 @@ impl<'a> Driver<'a> {
     /// Locks the change and writes the state down; an error means that the loop cannot begin.
     pub fn new(plan: &'a Plan<'a>, seats: Vec<AgentSeat>, signals: &'a Signals) -> Result<Self> {
         let (change, options) = (plan.change, plan.options);
-        let tasks = Tasks::of(change, options.include_optional);
+        let tasks = Tasks::of(change, options.settings.include_optional());
         // The loop's time, a signal and `spool stop` end these questions to git.
         let requests = Requests::of(&state_folder(&change.root, &change.id));
         let signaled = signals.any();

@@ -14,13 +14,8 @@ pub struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Without a setting, the task list decides if there is one (spec 001).
     pub fn of(change: &'a Change, options: &'a Options) -> Self {
-        let done = match options.done {
-            Some(done) => done,
-            None if change.tasks().is_some() => DoneWhen::Tasks,
-            None => DoneWhen::Manual,
-        };
+        let done = options.done.unwrap_or_default();
         Self { change, options, contract: options.contract(done), done }
     }
 
@@ -45,7 +40,7 @@ impl<'a> Plan<'a> {
             checks: options.checks.clone(),
             notify: options.settings.notify(),
             converge: self.contract.converge.clone(),
-            include_optional: options.include_optional,
+            include_optional: options.settings.include_optional(),
             doing: "starting".to_owned(),
             ..LoopState::default()
         }

@@ -31,8 +31,6 @@ pub struct Options {
     /// The person's prompt.
     pub task: String,
     pub harness: HarnessChoice,
-    /// In the agent program's words.
-    pub model: Option<String>,
     /// The agent program that continues where the first cannot.
     pub fallback_harness: Option<HarnessChoice>,
     /// `None` means: by the task list if there is one, else by the promise.
@@ -42,14 +40,8 @@ pub struct Options {
     pub checks: Vec<Check>,
     /// The place of the checks, in words.
     pub checks_from: &'static str,
-    /// Spec-kit's converge command has to run before the end.
-    pub converge: bool,
-    /// Optional tasks count.
-    pub include_optional: bool,
     /// Patterns of files that the loop may change only if a task names them.
     pub protect: Vec<String>,
-    /// The loop ends after so many failed runs without any answer.
-    pub max_unanswered: u32,
     pub max_runtime: Option<Duration>,
     /// How long to wait for the end of a usage limit: 0 if nobody asked for a wait, `None` without a bound.
     pub limit_wait: Option<Duration>,
@@ -146,7 +138,7 @@ impl Options {
                 max_commitless: settings.stall_threshold(),
                 max_denied: unchanged.map(|_| MAX_DENIED),
                 max_failures: Some(settings.max_failures()),
-                max_unanswered: Some(self.max_unanswered),
+                max_unanswered: Some(max_unanswered(settings)),
             },
             ..Contract::default()
         }
@@ -169,17 +161,11 @@ impl Options {
     pub fn agents(&self) -> Vec<AgentChoice> {
         let agent =
             |harness: &HarnessChoice, model| AgentChoice { harness: harness.clone(), model };
-        let mut agents = vec![agent(&self.harness, self.model.clone())];
+        let mut agents = vec![agent(&self.harness, self.settings.model())];
         agents
             .extend(self.settings.fallback_model().map(|model| agent(&self.harness, Some(model))));
         agents.extend(self.fallback_harness.iter().map(|harness| agent(harness, None)));
         agents
-    }
-
-    /// The same options for this agent.
-    pub fn with_agent(&self, agent: &AgentChoice) -> Self {
-        let AgentChoice { harness, model } = agent.clone();
-        Self { harness, model, ..self.clone() }
     }
 }
 
@@ -211,16 +197,12 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
     Ok(Options {
         task,
         harness,
-        model: settings.model(),
         fallback_harness: settings.made(&table::fallback_harness).map(fallback).transpose()?,
         done,
         spec_kit: SpecKitRules::default(),
         checks,
         checks_from,
-        converge: settings.converge().unwrap_or_default(),
-        include_optional: settings.include_optional().unwrap_or_default(),
         protect: protect(layers),
-        max_unanswered: max_unanswered(&settings),
         max_runtime: settings.max_runtime().map(whole_seconds),
         limit_wait: match settings.made(&table::max_limit_wait) {
             None => Some(Duration::ZERO),
@@ -246,88 +228,6 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
 /// Whole seconds, as the engine counts: otherwise an iteration could begin for which no time is left.
 fn whole_seconds(time: Duration) -> Duration {
     Duration::from_secs(time.as_secs() + u64::from(time.subsec_nanos() > 0))
-}
-
-/// Refuses a setting that the agent program cannot follow.
-pub fn refuse_what_the_agent_cannot_do(options: &Options) -> Result<()> {
-    let permissions = &options.permissions;
-    if options.allow_all == Approval::All
-        && (permissions.mode.is_some() || !permissions.allow.is_empty())
-    {
-        bail!(
-            "--allow-all permits everything: leave out --permission-mode and --allow, or --allow-all"
-        );
-    }
-    match harness(&options.harness)?.accepts() {
-        Some(accepts) => accepts.refuse(permissions)?,
-        None if permissions.is_empty() => {}
-        None => bail!(
-            "--permission-mode, --allow, --deny and arguments for the agent program do nothing for a command of your own\nput the program's own flags into the command"
-        ),
-    }
-    refuse_money_that_nobody_counts(options)?;
-    refuse_what_a_command_cannot_do(options)
-}
-
-/// Refuses a limit of money where nothing tells the costs.
-fn refuse_money_that_nobody_counts(options: &Options) -> Result<()> {
-    let settings = &options.settings;
-    if settings.max_usd().is_none() {
-        return Ok(());
-    }
-    let named = settings.place_of(&table::max_usd);
-    let harness = harness(&options.harness)?;
-    let reports = harness.reports_cost() && !settings.continue_session();
-    if matches!(options.harness, HarnessChoice::Command(_) | HarnessChoice::Acp(_)) {
-        bail!(
-            "{named} does nothing for `{}`: nothing tells what it costs\nlimit it with --max-iterations or --max-runtime",
-            harness.name()
-        );
-    }
-    if !reports && options.prices.0.is_empty() {
-        let when = if harness.reports_cost() { " with --continue-session" } else { "" };
-        bail!(
-            "{named} needs the prices of the model: `{}` does not report what a run costs{when}\nsay them, in dollars for a million tokens: --prices MODEL=INPUT/OUTPUT/CACHE-READ/CACHE-WRITE",
-            harness.name()
-        );
-    }
-    Ok(())
-}
-
-/// Refuses a setting that a plain command cannot follow.
-fn refuse_what_a_command_cannot_do(options: &Options) -> Result<()> {
-    let settings = &options.settings;
-    let counts = settings.token_budget().is_none() || find(USAGE).is_some();
-    let is_own = matches!(options.harness, HarnessChoice::Command(_) | HarnessChoice::Acp(_));
-    if is_own && !counts {
-        bail!(
-            "{} may do nothing here: a command of your own does not report its tokens, nor does ACP ask for that\nlimit it with --max-iterations or --max-runtime, or install `{USAGE}`, which counts them",
-            settings.place_of(&table::token_budget)
-        );
-    }
-    let HarnessChoice::Command(line) = &options.harness else { return Ok(()) };
-    if options.allow_all == Approval::All {
-        bail!(
-            "{} does nothing for a command of your own: `spool` does not know the flag for it\nput the program's own flag into the command",
-            settings.place_of(&table::allow_all)
-        );
-    }
-    let places = [
-        (&table::model, "{model}", options.model.is_some()),
-        (&table::continue_session, "{session}", settings.continue_session()),
-    ];
-    for (setting, place, is_asked) in places {
-        if is_asked && !line.contains(place) {
-            bail!(
-                "{} does nothing for this command: it has no {place}\nput {place} into the command, or leave the setting out",
-                settings.place_of(setting)
-            );
-        }
-    }
-    if let Some(model) = &options.model {
-        command::plain_model(model).with_context(|| settings.place_of(&table::model))?;
-    }
-    Ok(())
 }
 
 /// The agent program, by its name or its command line.
@@ -442,24 +342,13 @@ impl Layers {
 
 /// Refuses a setting that one of the agents cannot follow, and a fallback that is the same agent.
 pub fn refuse_what_the_agents_cannot_do(options: &Options) -> Result<()> {
-    refuse_what_the_agent_cannot_do(options)?;
     let settings = &options.settings;
-    if let Some(model) = settings.fallback_model() {
-        let named = settings.place_of(&table::fallback_model);
-        if options.model.as_ref() == Some(&model) {
-            bail!(
-                "{named} is the model that works already\nname another one, or another agent program with --fallback-harness"
-            );
-        }
-        match &options.harness {
-            HarnessChoice::Command(line) if !line.contains("{model}") => bail!(
-                "{named} does nothing for this command: it has no {{model}}\nput {{model}} into the command, or name another agent program with --fallback-harness"
-            ),
-            HarnessChoice::Command(_) => {
-                command::plain_model(&model).with_context(|| named)?;
-            }
-            _ => {}
-        }
+    refuse_what_the_agent_cannot_do(options, &options.harness)?;
+    if settings.fallback_model().is_some_and(|model| settings.model() == Some(model)) {
+        bail!(
+            "{} is the model that works already\nname another one, or another agent program with --fallback-harness",
+            settings.place_of(&table::fallback_model)
+        );
     }
     let Some(harness) = &options.fallback_harness else { return Ok(()) };
     let named = settings.place_of(&table::fallback_harness);
@@ -473,9 +362,73 @@ pub fn refuse_what_the_agents_cannot_do(options: &Options) -> Result<()> {
             "{named} cannot be used with arguments for the agent program: they are those of the first one\nput them into its own settings, or leave {named} out"
         );
     }
-    let alone = AgentChoice { harness: harness.clone(), model: None };
-    refuse_what_the_agent_cannot_do(&options.with_agent(&alone))
-        .map_err(|error| anyhow!("{named}: {error:#}"))
+    refuse_what_the_agent_cannot_do(options, harness).map_err(|error| anyhow!("{named}: {error:#}"))
+}
+
+/// Refuses the first setting that the agent program cannot follow.
+fn refuse_what_the_agent_cannot_do(options: &Options, choice: &HarnessChoice) -> Result<()> {
+    let settings = &options.settings;
+    let agent = harness(choice)?;
+    if options.allow_all == Approval::All && !options.permissions.permits_nothing() {
+        bail!(
+            "--allow-all permits everything: leave out --permission-mode and --allow, or --allow-all"
+        );
+    }
+    if let Some(accepts) = agent.accepts() {
+        accepts.refuse(&options.permissions)?;
+    }
+    let (name, continues) = (agent.name(), settings.continue_session());
+    let (when, tells_cost) = match (agent.reports_cost(), continues) {
+        (true, true) => (" with --continue-session", false),
+        (is_told, _) => ("", is_told),
+    };
+    let is_own = matches!(choice, HarnessChoice::Command(_) | HarnessChoice::Acp(_));
+    let line = match choice {
+        HarnessChoice::Command(line) => Some(line),
+        _ => None,
+    };
+    let lacks = |place| line.is_some_and(|line| !line.contains(place));
+    let place = |place| {
+        format!(
+            "does nothing for this command: it has no {place}\nput {place} into the command, or leave the setting out"
+        )
+    };
+    let flag = || {
+        "does nothing for a command of your own: `spool` does not know the flag for it\nput the program's own flag into the command".to_owned()
+    };
+    let cost = format!(
+        "does nothing for `{name}`: nothing tells what it costs\nlimit it with --max-iterations or --max-runtime"
+    );
+    let prices = format!(
+        "needs the prices of the model: `{name}` does not report what a run costs{when}\nsay them, in dollars for a million tokens: --prices MODEL=INPUT/OUTPUT/CACHE-READ/CACHE-WRITE"
+    );
+    let tokens = format!(
+        "may do nothing here: a command of your own does not report its tokens, nor does ACP ask for that\nlimit it with --max-iterations or --max-runtime, or install `{USAGE}`, which counts them"
+    );
+    let (money, counts) = (settings.max_usd().is_some(), find(USAGE).is_some());
+    let cannot = [
+        (&table::permission_mode, line.is_some(), flag()),
+        (&table::allow, line.is_some(), flag()),
+        (&table::deny, line.is_some(), flag()),
+        (&table::agent_args, line.is_some(), flag()),
+        (&table::max_usd, money && is_own, cost),
+        (&table::max_usd, money && !tells_cost && options.prices.0.is_empty(), prices),
+        (&table::token_budget, settings.token_budget().is_some() && is_own && !counts, tokens),
+        (&table::allow_all, settings.allow_all() && line.is_some(), flag()),
+        (&table::model, lacks("{model}"), place("{model}")),
+        (&table::continue_session, continues && lacks("{session}"), place("{session}")),
+        (&table::fallback_model, lacks("{model}"), place("{model}")),
+    ];
+    for (setting, cannot, why) in cannot {
+        if let Some(made) = settings.made(setting).filter(|_| cannot) {
+            bail!("{} {why}", made.named());
+        }
+    }
+    let models = [&table::model, &table::fallback_model].into_iter().filter(|_| line.is_some());
+    for made in models.filter_map(|setting| settings.made(setting)) {
+        command::plain_model(&made.values[0]).with_context(|| made.named())?;
+    }
+    Ok(())
 }
 
 /// The review behind the checks; an error tells what is wrong with it. Unless something says how, the project's own

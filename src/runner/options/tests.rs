@@ -182,7 +182,7 @@ fn flag_like_model_is_refused() {
         );
     }
     assert_eq!(
-        options(&[("model", "anthropic/claude-sonnet")]).model.unwrap(),
+        set(&[("model", "anthropic/claude-sonnet")]).model().unwrap(),
         "anthropic/claude-sonnet"
     );
 }

@@ -72,7 +72,7 @@ pub fn arm(
         settings = Settings { checks: Vec::new(), ..settings };
         chosen.0.retain(|made| [&table::include_optional, &table::landing].contains(&made.setting));
     }
-    let optional = chosen.include_optional().unwrap_or_default();
+    let optional = chosen.include_optional();
     let is_judged = armer.is_person() && chosen.proof() == LeastProof::Files;
     let before = Loops::of(root).of_feature(&feature.name).filter(|_| is_judged);
     let refused = before.map(|record| refused(project, &feature, &record)).unwrap_or_default();

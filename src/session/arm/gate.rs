@@ -88,8 +88,7 @@ impl Gate {
         chosen: &Chosen,
         is_part: bool,
     ) -> Result<(), Refusal> {
-        let Some(made) = chosen.made(&table::converge).filter(|_| chosen.converge() == Some(true))
-        else {
+        let Some(made) = chosen.made(&table::converge).filter(|_| chosen.converge()) else {
             return Ok(());
         };
         if is_part && made.origin == Origin::CommandLine {

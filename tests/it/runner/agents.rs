@@ -203,7 +203,7 @@ fn permissions_and_arguments_reach_the_agent() {
         ("-- --output-format text", "the runner relies on"),
         ("-- words", "`words` is no flag of Claude Code"),
         ("--harness codex --deny shell", "Codex has no flag for `--deny`"),
-        ("--harness-command true --allow Edit", "do nothing for a command of your own"),
+        ("--harness-command true --allow Edit", "`--allow` does nothing for a command of your own"),
     ] {
         let refused = ralph(words).with_code(2);
         assert!(refused.errors.contains(why), "{words}: {refused}");

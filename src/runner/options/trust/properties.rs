@@ -130,15 +130,16 @@ fn assert_not_looser(with: &Options, without: &Options) {
                 is.check_timeout() <= was.check_timeout()
                     && limits.into_iter().all(|(is, was)| is.limit_seconds <= was.limit_seconds)
             }
-            "converge" => with.converge >= without.converge,
-            "include-optional" => with.include_optional >= without.include_optional,
+            "converge" => is.converge() >= was.converge(),
+            "include-optional" => is.include_optional() >= was.include_optional(),
             "min-iterations" => is.min_iterations() >= was.min_iterations(),
             "max-iterations" => number(is.max_iterations()) <= number(was.max_iterations()),
             "stall-threshold" => number(is.stall_threshold()) <= number(was.stall_threshold()),
             "no-progress" => number(is.no_progress()) <= number(was.no_progress()),
             "max-failures" => {
-                is.max_failures() <= was.max_failures()
-                    && with.max_unanswered <= without.max_unanswered
+                let unanswered =
+                    |options: &Options| options.contract(DoneWhen::Tasks).guardrails.max_unanswered;
+                is.max_failures() <= was.max_failures() && unanswered(with) <= unanswered(without)
             }
             "iteration-timeout" => time(is.iteration_timeout()) <= time(was.iteration_timeout()),
             "idle-timeout" => time(is.idle_timeout()) <= time(was.idle_timeout()),
