@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use crate::engine::proof::refuse_empty_run;
 use crate::engine::{Check, CheckResult, FinishedPart, ReviewResult};
+use crate::evidence::progress::{LookMoment, outdated};
 use crate::exec::{Program, shell};
 use crate::mask::masked;
-use crate::world::{self, Deadline};
+use crate::world::{self, FileTime};
 
 const SPOOL: &str = if cfg!(windows) { "spool.exe" } else { "spool" };
 /// Bytes kept of an output's end.
@@ -19,27 +20,49 @@ const TAIL: usize = 1_500;
 /// Bytes of an output in which a check's demand is searched.
 pub const LOOKED_AT: usize = 256 << 10;
 
-/// Runs the checks one after the other in `folder`. `before` gets each check and its number, from 1, before the check
-/// runs.
+/// Runs one check: its number from 1, that of all, and for a review the results of the commands. Gives the check's
+/// beginning by the files' clock; `None` where no time is left for it.
+pub type RunOne<'a, S> = &'a mut dyn FnMut(
+    &Check,
+    (usize, usize),
+    Option<&[CheckResult]>,
+) -> Result<Option<(FileTime, CheckResult)>, S>;
+
+/// Runs all commands, and repeats those that a later change of a file outdated. The review runs last, once all commands
+/// have passed.
 ///
-/// `limit` bounds all of them together; a check without its turn has failed.
-pub fn run_each(
-    checks: &[Check],
-    folder: &Path,
-    limit: Duration,
-    before: &mut dyn FnMut(&Check, usize),
-) -> Vec<CheckResult> {
-    let deadline = Deadline::after(limit);
-    checks
-        .iter()
-        .zip(1..)
-        .map(|(check, number)| {
-            before(check, number);
-            let limit = Duration::from_secs(check.limit_seconds).min(deadline.left());
-            let kept = if check.looks_at_output() { LOOKED_AT } else { TAIL };
-            result(check, run_shell(&check.run, folder, limit, kept), limit)
-        })
-        .collect()
+/// The error means that `run` was stopped.
+pub fn run_all<S>(
+    (commands, review): (&[Check], Option<&Check>),
+    root: &Path,
+    run: RunOne<'_, S>,
+) -> Result<Vec<CheckResult>, S> {
+    let all = commands.len() + usize::from(review.is_some());
+    let have_passed = |results: &[CheckResult]| results.iter().all(|result| result.passed);
+    let (mut began, mut results) = (Vec::new(), Vec::new());
+    for (check, number) in commands.iter().zip(1..) {
+        let (at, result) = run(check, (number, all), None)?.unwrap_or_default();
+        began.push(at);
+        results.push(result);
+    }
+    if have_passed(&results) {
+        let old = &commands[..outdated(root, &began, LookMoment::after_checks())];
+        for (at, check) in old.iter().enumerate() {
+            results[at] = run(check, (at + 1, all), None)?.unwrap_or_default().1;
+        }
+        if let Some(review) = review.filter(|_| have_passed(&results)) {
+            let ran = run(review, (all, all), Some(&results))?;
+            results.extend(ran.map(|(_, result)| result));
+        }
+    }
+    Ok(results)
+}
+
+/// Runs one command in `folder`, at most for `left`.
+pub fn run_command(check: &Check, folder: &Path, left: Duration) -> CheckResult {
+    let limit = Duration::from_secs(check.limit_seconds).min(left);
+    let kept = if check.looks_at_output() { LOOKED_AT } else { TAIL };
+    result(check, run_shell(&check.run, folder, limit, kept), limit)
 }
 
 /// Hands `spool review` the commands that have just passed, each with the end of its output. The review is then for a

@@ -227,6 +227,10 @@ impl Stopwatch {
     pub fn elapsed(&self) -> Duration {
         moment().saturating_duration_since(self.start)
     }
+
+    pub fn millis(&self) -> u64 {
+        u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
 }
 
 /// Runs by the clock of limits.

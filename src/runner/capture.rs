@@ -82,11 +82,10 @@ pub fn run_check(
         ..Launch::default()
     };
     let ran = capture(supervisor, &launch, folder, (call.limit, LOOKED_AT), log, interrupted);
-    let told = ran.map(|ran| {
-        let status = ran.status();
-        (status, if ran.output.is_empty() { ran.printed } else { ran.output })
-    });
-    reviewed(check, told, call.limit)
+    let told = |ran: Captured| {
+        (ran.status(), if ran.output.is_empty() { ran.printed } else { ran.output })
+    };
+    reviewed(check, ran.map(told), call.limit)
 }
 
 struct CaptureMonitor<'a> {

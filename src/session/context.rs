@@ -41,8 +41,8 @@ pub struct ChecksRun {
     pub pending: Pending,
     /// In the contract's order.
     pub results: Vec<CheckResult>,
-    /// Milliseconds of each check.
-    pub millis: Vec<u64>,
+    /// Milliseconds of each check, by its command.
+    pub millis: Vec<(String, u64)>,
     /// The iterations' times, as the look at the files left them.
     pub marks: Marks,
     /// Boxes ticked by hand.

@@ -210,8 +210,7 @@ impl FeatureStop {
             limit = LOOK;
             if checks.ticks.list == hash {
                 self.ticks = std::mem::take(&mut checks.ticks);
-                let ran = checks.results.iter().map(|result| result.run.clone());
-                let times: Vec<(String, u64)> = ran.zip(checks.millis.iter().copied()).collect();
+                let times = &checks.millis;
                 let millis = |run: &str| times.iter().find(|t| t.0 == run).map_or(0, |t| t.1);
                 self.ticks.take_results(&judge, &mut checks.results, &millis);
                 return Some(judge);

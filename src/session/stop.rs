@@ -1,6 +1,7 @@
 //! From the first look at a stopped session's loop to the answer. The two kinds of loops observe and speak differently,
 //! each in its own file.
 
+use std::convert::Infallible;
 use std::io;
 use std::time::Duration;
 
@@ -10,12 +11,12 @@ use super::end::BY_AGENT;
 use super::feature::FeatureStop;
 use super::notices::{self, Notice};
 use super::{continuing, feature, task};
-use crate::checks::{ReviewCall, run_each, run_review};
+use crate::checks::{ReviewCall, run_all, run_command, run_review};
 use crate::engine::{
     Check, CheckResult, Contract, Demand, Evaluation, Judgement, Observation, Pending,
     TerminalReason, Verdict, Waiting, evaluate,
 };
-use crate::evidence::progress::{LookMoment, outdated, still};
+use crate::evidence::progress::still;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::HookAnswer;
 use crate::judge::ticks::Ticks;
@@ -179,52 +180,38 @@ fn run_checks(
     let is_apart = || running.as_ref().is_some_and(Lock::outlasts_step);
     let was_apart = is_apart();
     let mut marks = record.marks.clone();
-    let (checks, review) = (pending.commands(), pending.review());
-    let all = checks.len() + usize::from(review.is_some());
-    let mut began = Vec::new();
+    let mut millis = Vec::new();
     let write = |words: String, check: String| {
         // A broken journal is reported with the verdict.
         let iteration = record.ledger.iterations.saturating_add(1);
         let entry = record.entry(JournalEvent::Checks, &words);
         let _ = context.loops.note(session, &Entry { iteration, check, ..entry });
     };
-    let mut note = |check: &Check, number: usize| {
-        let check = format!("`{}` ({number} of {all})", title(&check.run));
-        write(["running ", &check].concat(), check);
-        let noted = context.loops.noted_at(session);
+    let (limit, root) = (Deadline::after(CHECKS_LIMIT), &context.project.root);
+    let checks = (pending.commands(), pending.review());
+    let Ok(results) = run_all::<Infallible>(checks, root, &mut |check, (number, all), passed| {
+        let what = format!("`{}` ({number} of {all})", title(&check.run));
+        write(["running ", &what].concat(), what);
+        let began = context.loops.noted_at(session);
         if !marks.checking.is_known() {
-            marks.checking = if was_apart { noted } else { noted.next() };
+            marks.checking = if was_apart { began } else { began.next() };
         }
         if number > 1 {
             is_apart();
         }
-        noted
-    };
-    let limit = Deadline::after(CHECKS_LIMIT);
-    let (clock, mut times) = (Stopwatch::start(), Vec::new());
-    let root = &context.project.root;
-    let mut results = run_each(checks, root, limit.left(), &mut |check, number| {
-        began.push(note(check, number));
-        times.push(clock.elapsed());
-    });
-    times.push(clock.elapsed());
-    let millis = times.windows(2).map(|pair| pair[1].saturating_sub(pair[0]).as_millis());
-    let millis = millis.map(|time| u64::try_from(time).unwrap_or(u64::MAX)).collect();
-    if results.iter().all(|result| result.passed) {
-        let old = &checks[..outdated(root, &began, LookMoment::after_checks())];
-        let again = run_each(old, root, limit.left(), &mut |check, number| {
-            note(check, number);
-        });
-        results.splice(..old.len(), again);
-        if let Some(review) = review.filter(|_| results.iter().all(|result| result.passed)) {
-            note(review, all);
-            let call =
-                ReviewCall::of(review, (&record.about, pending.finished()), &results, limit.left());
-            let result = run_review(review, &call, root);
+        let clock = Stopwatch::start();
+        let result = if let Some(passed) = passed {
+            let about = (record.about.as_str(), pending.finished());
+            let call = ReviewCall::of(check, about, passed, limit.left());
+            let result = run_review(check, &call, root);
             write(of_check(&result), String::new());
-            results.push(result);
-        }
-    }
+            result
+        } else {
+            run_command(check, root, limit.left())
+        };
+        millis.push((check.run.clone(), clock.millis()));
+        Ok(Some((began, result)))
+    });
     is_apart();
     ChecksRun { pending, results, millis, marks, ticks }
 }

@@ -8,14 +8,14 @@ use super::agents::AgentRun;
 use super::cut_off::review_of_cut_off;
 use super::parts::Driver;
 use super::ticks::TickProofs;
-use crate::checks::{BESIDE_READER, ReviewCall};
+use crate::checks::{BESIDE_READER, ReviewCall, run_all};
 use crate::engine::promise::{blocked, promise};
 use crate::engine::{
     Check, CheckResult, Contract, Demand, Difference, Evaluation, Fingerprint, FinishedPart,
     Observation, Pending, Promise, TerminalReason, UnchangedFiles, Verdict, Waiting, Work,
     evaluate,
 };
-use crate::evidence::progress::{LookMoment, changed_since, outdated};
+use crate::evidence::progress::{LookMoment, changed_since};
 use crate::forms::events::RunnerEvent;
 use crate::forms::spent::Spent;
 use crate::runner::capture::run_check;
@@ -217,89 +217,76 @@ impl Driver<'_> {
         self.files.saved_at()
     }
 
-    /// Runs all checks, and repeats those that a later change of a file outdated. The review runs last, once all
-    /// commands have passed.
-    ///
-    /// The error means that a person stopped the loop.
+    /// Runs all checks. The error means that a person stopped the loop.
     fn check(&mut self, pending: &Pending, log: &mut File) -> Result<Vec<CheckResult>, Stopped> {
-        let (checks, review) = (pending.commands(), pending.review());
-        let all = checks.len() + usize::from(review.is_some());
-        let mut began = Vec::new();
-        let mut results = self.check_each(checks, all, &mut began, log)?;
-        if !results.iter().all(|result| result.passed) {
-            return Ok(results);
-        }
-        let moment = LookMoment::after_checks();
-        let old = &checks[..outdated(self.tree.path(), &began, moment)];
-        let again = self.check_each(old, all, &mut Vec::new(), log)?;
-        results.splice(..old.len(), again);
-        if let Some(review) = review.filter(|_| results.iter().all(|result| result.passed)) {
-            let left = self.time_left().unwrap_or(Duration::MAX);
-            if left.as_secs() <= BESIDE_READER {
-                self.console.screen.warn("what is left of --max-runtime is too short for a review");
-                return Ok(results);
-            }
-            let about = (self.plan.change.id.as_str(), pending.finished());
-            let mut call = ReviewCall::of(review, about, &results, left);
-            let (rails, ledger) = (&self.plan.contract.guardrails, &self.files.state.ledger);
-            let tokens = ledger.all_tokens().saturating_add(pending.seen().tokens);
-            let cost = ledger.all_cost().saturating_add(pending.seen().cost);
-            for (most, what, used) in
-                [(rails.max_tokens, "tokens", tokens), (rails.max_cost, "cost", cost)]
-            {
-                let left = most.map(|most| most.saturating_sub(used));
-                call.arguments.extend(left.map(|left| format!("--left-{what}={left}")));
-            }
-            if self.worker_reads() {
-                let seat = self.agents.seat();
-                let words = call.arguments.iter_mut().skip_while(|word| *word != "--harness");
-                words.skip(1).take(1).for_each(|word| seat.harness.name().clone_into(word));
-                let model = seat.model.iter().filter(|_| self.agents.current > 0);
-                call.arguments.extend(model.map(|model| format!("--model={model}")));
-            }
-            let prices = self.plan.options.prices.0.iter();
-            call.arguments.extend(prices.map(|price| format!("--prices={price}")));
-            let result = self.check_one(review, (all, all), &mut Vec::new(), Some(&call), log)?;
-            let counts_money = self.plan.contract.guardrails.max_cost.is_some();
-            if counts_money && result.review.is_some_and(|used| used.tokens > 0 && used.cost == 0) {
-                self.console.screen.warn(
-                    "nothing tells what this review cost, so --max-usd does not count it; --prices does",
-                );
-            }
-            // If the journal cannot be written, the entry of the iteration ends the loop.
-            let iteration = self.files.state.ledger.iterations.saturating_add(1);
-            let entry = self.entry(JournalEvent::Checks, iteration, &of_check(&result));
-            let _ = self.files.note(&entry);
-            results.push(result);
-        }
-        Ok(results)
+        let root = self.tree.path().to_owned();
+        let checks = (pending.commands(), pending.review());
+        run_all(checks, &root, &mut |check, place, passed| match passed {
+            None => self.check_one(check, place, None, log).map(Some),
+            Some(passed) => self.review(check, place, passed, pending, log),
+        })
     }
 
-    pub(super) fn check_each(
+    /// `None` where too little time is left.
+    fn review(
         &mut self,
-        checks: &[Check],
-        all: usize,
-        began: &mut Vec<FileTime>,
+        review: &Check,
+        place: (usize, usize),
+        passed: &[CheckResult],
+        pending: &Pending,
         log: &mut File,
-    ) -> Result<Vec<CheckResult>, Stopped> {
-        let numbered = checks.iter().zip(1..);
-        numbered
-            .map(|(check, number)| self.check_one(check, (number, all), began, None, log))
-            .collect()
+    ) -> Result<Option<(FileTime, CheckResult)>, Stopped> {
+        let left = self.time_left().unwrap_or(Duration::MAX);
+        if left.as_secs() <= BESIDE_READER {
+            self.console.screen.warn("what is left of --max-runtime is too short for a review");
+            return Ok(None);
+        }
+        let about = (self.plan.change.id.as_str(), pending.finished());
+        let mut call = ReviewCall::of(review, about, passed, left);
+        let (rails, ledger) = (&self.plan.contract.guardrails, &self.files.state.ledger);
+        let tokens = ledger.all_tokens().saturating_add(pending.seen().tokens);
+        let cost = ledger.all_cost().saturating_add(pending.seen().cost);
+        for (most, what, used) in
+            [(rails.max_tokens, "tokens", tokens), (rails.max_cost, "cost", cost)]
+        {
+            let left = most.map(|most| most.saturating_sub(used));
+            call.arguments.extend(left.map(|left| format!("--left-{what}={left}")));
+        }
+        if self.worker_reads() {
+            let seat = self.agents.seat();
+            let words = call.arguments.iter_mut().skip_while(|word| *word != "--harness");
+            words.skip(1).take(1).for_each(|word| seat.harness.name().clone_into(word));
+            let model = seat.model.iter().filter(|_| self.agents.current > 0);
+            call.arguments.extend(model.map(|model| format!("--model={model}")));
+        }
+        let prices = self.plan.options.prices.0.iter();
+        call.arguments.extend(prices.map(|price| format!("--prices={price}")));
+        let (began, result) = self.check_one(review, place, Some(&call), log)?;
+        let counts_money = rails.max_cost.is_some();
+        if counts_money && result.review.is_some_and(|used| used.tokens > 0 && used.cost == 0) {
+            self.console.screen.warn(
+                "nothing tells what this review cost, so --max-usd does not count it; --prices does",
+            );
+        }
+        // If the journal cannot be written, the entry of the iteration ends the loop.
+        let iteration = self.files.state.ledger.iterations.saturating_add(1);
+        let entry = self.entry(JournalEvent::Checks, iteration, &of_check(&result));
+        let _ = self.files.note(&entry);
+        Ok(Some((began, result)))
     }
 
-    fn check_one(
+    /// Also gives the check's beginning by the files' clock.
+    pub(super) fn check_one(
         &mut self,
         check: &Check,
         (number, all): (usize, usize),
-        began: &mut Vec<FileTime>,
         review: Option<&ReviewCall>,
         log: &mut File,
-    ) -> Result<CheckResult, Stopped> {
+    ) -> Result<(FileTime, CheckResult), Stopped> {
         let words = format!("checking `{}` ({number} of {all})", check.run);
         self.files.state.doing.clone_from(&words);
         self.tree.forget_look();
-        began.push(self.saved_now());
+        let began = self.saved_now();
         // A check on a full disk says nothing about the work.
         self.files.has_room().map_err(|_| Stopped::default())?;
         let event = RunnerEvent::Check { run: check.run.clone() };
@@ -322,7 +309,7 @@ impl Driver<'_> {
         let line = format!("  `{}` {outcome}: {}", result.run, result.outcome);
         let event = RunnerEvent::Checked { run: result.run.clone(), passed: result.passed };
         self.console.screen.report(event, &line);
-        Ok(result)
+        Ok((began, result))
     }
 }
 
