@@ -45,18 +45,27 @@ const READER: Reader<'_> = Reader {
 const BY_ITS_OUTLINE: Reader<'_> =
     Reader { finished: "tick the box of what is really done", ..READER };
 
-/// What the agent should do instead of ending its turn again.
-const INSISTENCE: Insistence<'_> = Insistence {
-    instead: "Run `spool task next` and do that task, or say what stops you: `spool task block \"what a person must do\"`.",
-    same_list: "The same tasks are open as at your last stop: finish the next one before you end your turn, in another way if need be.",
-};
+/// Where a text has `{A|B}`, an agent that gives the tasks to others reads A, one that works by spec-kit's outline B.
+fn for_agent(text: &str, snapshot: &FeatureSnapshot) -> String {
+    let mut parts = text.split('{');
+    let mut said = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (both, rest) = part.split_once('}').unwrap_or_default();
+        let (others, own) = both.split_once('|').unwrap_or_default();
+        said = said + if snapshot.by_outline { own } else { others } + rest;
+    }
+    said
+}
 
-/// The same if every box is ticked, and a check fails or a hook has not run.
-const REPAIR_INSTEAD: &str = "Repair what the check shows, or say what stops you: `spool task block \"what a person must do\"`.";
-const CONVERGE_INSTEAD: &str =
-    "Run it now, or say what stops you: `spool task block \"what a person must do\"`.";
-const RUN_INSTEAD: &str =
-    "Run them now, or say what stops you: `spool task block \"what a person must do\"`.";
+/// What the agent should do instead of ending its turn again; [`OR_BLOCK`] follows.
+const DO_NEXT: &str = "Run `spool task next` and do that task";
+const OR_BLOCK: &str = ", or say what stops you: `spool task block \"what a person must do\"`.";
+const REPAIR: &str = "Repair what the check shows";
+const SAME_LIST: &str = "The same tasks are open as at your last stop: finish the next one before you end your turn, in another way if need be.";
+
+fn is_open(lack: &Shortfall) -> bool {
+    matches!(lack, Shortfall::OpenTasks | Shortfall::ClaimedWithOpenTasks)
+}
 
 /// The same in the shortest text, which itself says what to do.
 const BRIEF_INSISTENCE: Insistence<'_> =
@@ -77,61 +86,41 @@ pub fn resume(
         snapshot.feature.name, place.task, place.total, ledger.iterations
     );
     let is_whole = needs_all(record, form);
-    let failed = missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_)));
-    let hooks_due = matches!(missing, [Shortfall::HooksDue(_) | Shortfall::ConvergeDue(_)]);
-    let converges = matches!(missing, [Shortfall::ConvergeDue(_)]);
-    let is_open =
-        |lack: &Shortfall| matches!(lack, Shortfall::OpenTasks | Shortfall::ClaimedWithOpenTasks);
-    let before_the_rest = failed && missing.iter().any(is_open);
     if matches!(missing, [Shortfall::NotReviewed(_)]) {
         explain(&mut text, missing, READER);
         return limited(text + END_AGAIN);
     }
-    if held_up(snapshot, missing).is_some() {
-        let lack: Vec<_> = missing.iter().filter(|one| !is_open(one)).cloned().collect();
-        explain(&mut text, &lack, READER);
-        let insistence = Insistence { instead: REPAIR_INSTEAD, same_list: "" };
-        text += &insistence.line(ledger, &Guardrails::default(), missing);
-        return limited(text + HELD_UP);
-    }
-    if form == ContinueForm::Context && !is_whole && !failed && !hooks_due {
-        briefly(&mut text, snapshot, ledger, missing);
-        return limited(text);
-    }
+    let failed = missing.iter().any(|lack| matches!(lack, Shortfall::CheckFailed(_)));
+    let is_held = held_up(snapshot, missing).is_some();
+    let (instead, same_list, next) = match missing {
+        _ if is_held => (REPAIR, "", PUT_RIGHT),
+        _ if failed && missing.iter().any(is_open) => (REPAIR, SAME_LIST, REPAIR_PART),
+        _ if failed => (REPAIR, "", REPAIR_CHECKS),
+        [Shortfall::ConvergeDue(_)] => ("Run it now", "", CONVERGE),
+        [Shortfall::HooksDue(_)] => ("Run them now", "", RUN_HOOKS),
+        _ if is_whole => (DO_NEXT, SAME_LIST, ALL_RULES),
+        _ if form == ContinueForm::Context => {
+            briefly(&mut text, snapshot, ledger, missing);
+            return limited(text);
+        }
+        _ => (DO_NEXT, SAME_LIST, NEXT_TASK),
+    };
     // Output that the agent has seen is not repeated in full.
     let output = if ledger.same_failure > 1 { 400 } else { READER.output };
     let reader = if snapshot.by_outline { BY_ITS_OUTLINE } else { READER };
-    explain(&mut text, missing, Reader { output, ..reader });
-    let instead = match (failed, hooks_due) {
-        (true, _) => REPAIR_INSTEAD,
-        _ if converges => CONVERGE_INSTEAD,
-        (_, true) => RUN_INSTEAD,
-        _ => INSISTENCE.instead,
-    };
-    // Without an open task, no open task can be the same.
-    let is_ticked = (failed || hooks_due) && !missing.iter().any(is_open);
-    let same_list = if is_ticked { "" } else { INSISTENCE.same_list };
+    let lacks = missing.iter().filter(|lack| !is_held || !is_open(lack)).cloned();
+    explain(&mut text, &lacks.collect::<Vec<_>>(), Reader { output, ..reader });
+    let (is_by_list, instead) = (instead == DO_NEXT, &[instead, OR_BLOCK].concat());
     text += &Insistence { instead, same_list }.line(ledger, &Guardrails::default(), missing);
-    if !failed && !hooks_due {
+    if is_by_list {
         let (in_the_list, most) = if is_whole { (" in tasks.md", LIST) } else { ("", FEW) };
         what_is_open(&mut text, snapshot, in_the_list, most);
     }
     let folder = shortened(&snapshot.feature.relative);
     let counts = if is_whole { counters(snapshot, ledger) } else { attempt(snapshot) };
     let _ = writeln!(text, "State: {folder}/{STATE}{counts}");
-    text.push_str(match (snapshot.by_outline, is_whole) {
-        _ if before_the_rest => REPAIR_PART,
-        _ if converges => CONVERGE,
-        (true, _) if failed => REPAIR_CHECKS_BY_OUTLINE,
-        (false, _) if failed => REPAIR_CHECKS,
-        (true, _) if hooks_due => RUN_HOOKS_BY_OUTLINE,
-        (false, _) if hooks_due => RUN_HOOKS,
-        (true, true) => RESUME_BY_OUTLINE,
-        (true, false) => NEXT_BY_OUTLINE,
-        (false, true) => ALL_RULES,
-        (false, false) => NEXT_TASK,
-    });
-    if is_whole && !failed && !hooks_due {
+    text += &for_agent(next, snapshot);
+    if is_whole && is_by_list {
         // The rules explain what blocked means.
         let _ = write!(text, "\n{}", HONEST[..2].join(" "));
     }
@@ -180,11 +169,7 @@ fn briefly(text: &mut String, snapshot: &FeatureSnapshot, ledger: &Ledger, missi
         text.push(' ');
     }
     what_is_next(text, snapshot);
-    text.push_str(if snapshot.by_outline {
-        "`spool task next`"
-    } else {
-        "`spool task next` for spec-executor"
-    });
+    *text += &for_agent("`spool task next`{ for spec-executor|}", snapshot);
     text.push_str("; stuck: `spool task block \"why\"`");
     // An agent that has claimed knows how.
     if !claimed && again.is_empty() {
@@ -233,65 +218,27 @@ fn attempt(snapshot: &FeatureSnapshot) -> String {
     }
 }
 
-/// What to do if every box is ticked and an extension hook has not run.
-const RUN_HOOKS: &str = "\
-Every box is ticked. Run them yourself, do not delegate them to spec-executor, then end your turn with ALL_TASKS_COMPLETE on a line of its own.";
-
-/// What to do if every box is ticked and spec-kit's converge command has not run.
-const CONVERGE: &str = "\
-Every box is ticked. Run it yourself, as its text says. When it appends tasks to tasks.md, they are open like the others: do \
-them. When it appends none, end your turn with ALL_TASKS_COMPLETE on a line of its own.";
-
-/// What to do if every box is ticked and the review gave no verdict.
+// What the agent does next. Some have words by [`for_agent`].
 const END_AGAIN: &str =
     "Every box is ticked: end your turn with ALL_TASKS_COMPLETE on a line of its own.";
-
-/// The next step for an agent that knows its contract.
-const NEXT_TASK: &str = "\
-Next: `spool task next`, delegate it to spec-executor (qa-engineer for [VERIFY]), check it, then `spool task done ID` or \
-`spool task fail ID \"why\"`. When only a person can continue: `spool task block \"what they must do\"`. \
-When no task is open: end with ALL_TASKS_COMPLETE on a line of its own.";
-
-/// What to do if every box is ticked and something holds all of them up.
-const HELD_UP: &str = include_str!("feature/held_up.txt").trim_ascii_end();
-
+const RUN_HOOKS: &str = "Every box is ticked. Run them yourself, by no other agent, then end your turn with ALL_TASKS_COMPLETE on a line of its own.";
+const CONVERGE: &str = "Every box is ticked. Run it yourself, as its text says. When it appends tasks to tasks.md, they are open like the others: do them. When it appends none, end your turn with ALL_TASKS_COMPLETE on a line of its own.";
+const NEXT_TASK: &str = include_str!("feature/next.txt").trim_ascii_end();
+const PUT_RIGHT: &str = include_str!("feature/put_right.txt").trim_ascii_end();
 /// The agent's contract, which `commands/implement.md` has at length.
 const ALL_RULES: &str = include_str!("feature/rules.txt").trim_ascii_end();
-
-/// What to do if every box is ticked and a person's check fails.
 const REPAIR_CHECKS: &str = include_str!("feature/repair_checks.txt").trim_ascii_end();
-
-/// What to do if other tasks are open, and the review of the finished ones did not pass.
+const REMIND: &str = include_str!("feature/remind.txt").trim_ascii_end();
 const REPAIR_PART: &str = include_str!("feature/repair_part.txt").trim_ascii_end();
 
-/// For an agent that works by spec-kit's own outline: a hook has not run.
-const RUN_HOOKS_BY_OUTLINE: &str = "\
-Every box is ticked. Run them, then end your turn with ALL_TASKS_COMPLETE on a line of its own.";
-
-/// The same: every box is ticked and a person's check fails.
-const REPAIR_CHECKS_BY_OUTLINE: &str =
-    include_str!("feature/repair_checks_by_outline.txt").trim_ascii_end();
-
-/// The same: the next step, once the agent knows its contract.
-const NEXT_BY_OUTLINE: &str = include_str!("feature/next_by_outline.txt").trim_ascii_end();
-
-/// The same: how the agent resumes.
-const RESUME_BY_OUTLINE: &str = include_str!("feature/resume_by_outline.txt").trim_ascii_end();
-
-/// The same: what the outline does not say, when spec-kit's own command armed the loop.
+/// What spec-kit's outline does not say, when its own command armed the loop.
 pub const BY_OUTLINE: &str = concat!("\n", include_str!("feature/by_outline.txt")).trim_ascii_end();
-
-/// A coordinator's contract, after a compaction.
-const REMIND_COORDINATOR: &str = include_str!("feature/remind_coordinator.txt").trim_ascii_end();
-
-/// The contract by spec-kit's own outline, after a compaction.
-const REMIND_BY_OUTLINE: &str = include_str!("feature/remind_by_outline.txt").trim_ascii_end();
 
 /// For a session with a live loop, after a compaction or a resume: the whole contract, and word for word what was asked
 /// besides the feature.
 pub fn reminder(snapshot: &FeatureSnapshot, record: &Record, standing: &PinState) -> String {
     let place = snapshot.place();
-    let work = if snapshot.by_outline { REMIND_BY_OUTLINE } else { REMIND_COORDINATOR };
+    let work = for_agent(REMIND, snapshot);
     let hooks = standing.pin().map(|pin| pin.hooks.left(&record.hooks_ran)).unwrap_or_default();
     let hooks = if hooks.is_empty() {
         String::new()
