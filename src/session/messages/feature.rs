@@ -302,18 +302,8 @@ pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfal
     let are = if left == 1 { "is" } else { "are" };
     let open = format!("{} of {} {are} open", grouped(left), grouped(place.total));
     for shortfall in missing {
-        let is_shown = matches!(
-            shortfall,
-            Shortfall::ClaimedWithOpenTasks
-                | Shortfall::CheckFailed(_)
-                | Shortfall::NotReviewed(_)
-                | Shortfall::SameFailure { .. }
-                | Shortfall::Tampered(_)
-                | Shortfall::Unproved(_)
-                | Shortfall::HooksDue(_)
-                | Shortfall::ConvergeDue(_)
-        );
-        if is_shown {
+        // The counts say that tasks are open.
+        if !matches!(shortfall, Shortfall::OpenTasks | Shortfall::NoToken) {
             parts.push(text::title(&short(shortfall, &open), SHORTFALL));
         }
     }
