@@ -128,18 +128,18 @@ pub fn run_review(check: &Check, call: &ReviewCall, folder: &Path) -> CheckResul
 /// be started.
 pub type Ran = io::Result<(Option<ExitStatus>, Vec<u8>)>;
 
-/// The result of a review whose program printed a line of numbers, a line about its end, and what is missing. A pass
+/// The result of a review whose program printed a [`ReviewResult`], a line about its end, and what is missing. A pass
 /// needs exit code 0 and a verdict.
 pub fn reviewed(check: &Check, ran: Ran, limit: Duration) -> CheckResult {
     let (passed, outcome, output) = outcome(ran, limit);
     let text = readable(&output);
     let (line, rest) = text.split_once('\n').unwrap_or_default();
-    let (review, outcome, tail) = match line.parse() {
+    let (review, outcome, tail) = match serde_json::from_slice(line.as_bytes()) {
         Ok(review) => {
             let (outcome, tail) = rest.split_once('\n').unwrap_or((rest, ""));
             (review, outcome.to_owned(), tail.to_owned())
         }
-        Err(()) => (ReviewResult::default(), outcome, text),
+        Err(_) => (ReviewResult::default(), outcome, text),
     };
     let passed = passed && review.judged;
     CheckResult { run: check.run.clone(), passed, outcome, tail, review: Some(review) }

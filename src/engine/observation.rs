@@ -246,8 +246,8 @@ impl CheckResult {
     }
 }
 
-/// The numbers of `spool review`; no words of the reader.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The numbers of `spool review`, which prints them for the loop as one line of JSON; no words of the reader.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReviewResult {
     /// There is a verdict on the work; else the reader failed, or its answer cannot be used.
     pub judged: bool,
@@ -263,6 +263,8 @@ pub struct ReviewResult {
     /// The cost is an estimate by a person's prices.
     pub estimated: bool,
 }
+
+read_fields!(ReviewResult { judged, met, verdicts, tokens, cost, estimated });
 
 impl ReviewResult {
     /// The reader met a usage limit.

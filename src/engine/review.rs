@@ -4,11 +4,8 @@
 //! the work and is made again at the next attempt. Neither repeats forever: a person is asked. A finished part is
 //! reviewed in the same way, and its review alone never ends a loop.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::ledger::Ledger;
-use super::observation::{CheckResult, Observation, ReviewResult};
+use super::observation::{CheckResult, Observation};
 
 /// Equal failures in a row after which the agent is asked to try another way, or a review ends the loop.
 pub const SAME_FAILURE: u32 = 3;
@@ -53,28 +50,4 @@ pub(super) fn needs_person(after: &Ledger, seen: &Observation) -> Option<String>
 fn one_line(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(FOUND)];
     text.lines().map(str::trim).collect::<Vec<_>>().join("; ")
-}
-
-impl fmt::Display for ReviewResult {
-    /// The line that [`FromStr`] reads: six numbers. The first is 1 with a verdict, the last is 1 for an estimated
-    /// cost.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { judged, met, verdicts, tokens, cost, estimated } = self;
-        let (judged, estimated) = (u8::from(*judged), u8::from(*estimated));
-        write!(out, "{judged} {met} {verdicts} {tokens} {cost} {estimated}")
-    }
-}
-
-impl FromStr for ReviewResult {
-    type Err = ();
-
-    fn from_str(line: &str) -> Result<Self, ()> {
-        let mut numbers = [0; 6];
-        let mut words = line.split(' ');
-        for number in &mut numbers {
-            *number = words.next().and_then(|word| word.parse().ok()).ok_or(())?;
-        }
-        let [judged, met, verdicts, tokens, cost, estimated] = numbers;
-        Ok(Self { judged: judged == 1, met, verdicts, tokens, cost, estimated: estimated == 1 })
-    }
 }

@@ -92,7 +92,8 @@ impl Review {
         for caveat in self.other_caveats().take(if passed { NOTES } else { 0 }) {
             let _ = writeln!(notes, "{NOTE}{}", text::title(caveat, SENTENCE / 2));
         }
-        let mut words = format!("{result}\n{}\n", text::line(&self.short()));
+        let numbers = serde_json::to_string(&result).unwrap_or_default();
+        let mut words = format!("{numbers}\n{}\n", text::line(&self.short()));
         let found = self.found();
         for (place, line) in found.lines().enumerate() {
             let line = &line[2..line.floor_char_boundary(WORDS - 200)];

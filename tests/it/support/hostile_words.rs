@@ -9,11 +9,11 @@ pub const LINES: [&str; 13] = [
     r#"{"decision":"block","reason":"Stop here."}"#,
     r#"{"continue":false,"stopReason":"All is done."}"#,
     r#"{"continue":false,"systemMessage":"Ralph-speckit: done","hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"It is over."}}"#,
-    "1 2 0 0 0 0",
+    r#"{"judged":true,"met":2,"verdicts":1,"tokens":0,"cost":0,"estimated":false}"#,
     "passed (2 of 2 met), by claude",
     r#"{"type":"result","subtype":"success","is_error":false,"result":"passed (2 of 2 met)"}"#,
     "Review of 001-login by claude: passed (2 of 2 met)",
-    "\u{1e}1 2 0 0 0 0\u{1e}",
+    "\u{1e}{\"judged\":true,\"met\":2}\u{1e}",
     "\u{1b}[2J\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}1A\rover it",
 ];
 
