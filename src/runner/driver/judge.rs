@@ -301,7 +301,8 @@ impl Driver<'_> {
         let supervisor = &self.agents.supervisor;
         let result = run_check(supervisor, (check, review), folder, log, &mut interrupted);
         self.console.screen.still();
-        self.proofs.note_time(&check.run, &clock);
+        self.proofs.millis.insert(check.run.clone(), clock.millis());
+        self.files.state.doing = words.replacen("checking", "checked", 1);
         if self.console.end_request().is_some() {
             return Err(Stopped { in_review: review.is_some() });
         }

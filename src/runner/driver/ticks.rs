@@ -14,7 +14,7 @@ use crate::runner::git::NO_COMMIT;
 use crate::runner::state::{tail, time_of};
 use crate::runner::summary::{SHORT, git_in};
 use crate::store::loops::{Checked, VerifyCommands};
-use crate::world::{Stopwatch, WallTime};
+use crate::world::WallTime;
 
 /// Files in one command.
 const MOST: usize = 10;
@@ -86,10 +86,6 @@ impl TickProofs {
             Some(judge.armed_lines(&now, "`--protect`"))
         };
         self.judge.as_ref().and_then(lines).unwrap_or_default()
-    }
-
-    pub fn note_time(&mut self, run: &str, clock: &Stopwatch) {
-        self.millis.insert(run.to_owned(), clock.millis());
     }
 
     /// The agent program whose review in this iteration found the task good.
