@@ -11,7 +11,7 @@ pub struct HarnessesForm {
 }
 
 /// What an agent program can do for the runner.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HarnessForm {
     /// The name that `--harness` takes.
@@ -33,7 +33,7 @@ pub struct HarnessForm {
 }
 
 /// When the tokens of a run are known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TokensKnown {
@@ -42,6 +42,5 @@ pub enum TokensKnown {
     /// At its end.
     AtTheEnd,
     /// Never.
-    #[default]
     Never,
 }

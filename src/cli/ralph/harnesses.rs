@@ -7,15 +7,14 @@ use anyhow::Result;
 
 use crate::forms;
 use crate::forms::harnesses::{HarnessForm, HarnessesForm, TokensKnown};
-use crate::runner::harness::{HarnessChoice, harness};
+use crate::runner::harness::{Harness, of_history};
 use crate::runner::options::Form;
 
 /// Without the demo, which does nobody's work.
-const LISTED: [&str; 7] =
-    ["claude", "codex", "opencode", "gemini", "copilot", "acp:agent", "command"];
+const LISTED: [&str; 7] = ["claude", "codex", "opencode", "gemini", "copilot", "acp", "command"];
 
 pub fn print(form: Form) -> Result<ExitCode> {
-    let harnesses = all()?;
+    let harnesses = all();
     match form {
         Form::Words => dataln!("{}", in_words(&harnesses).trim_end()),
         Form::Json => {
@@ -26,32 +25,25 @@ pub fn print(form: Form) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn all() -> Result<Vec<HarnessForm>> {
-    LISTED.iter().map(|name| about(&HarnessChoice::of(name))).collect()
+fn all() -> Vec<HarnessForm> {
+    LISTED.iter().filter_map(|name| of_history(name)).map(|harness| about(&*harness)).collect()
 }
 
-fn about(choice: &HarnessChoice) -> Result<HarnessForm> {
-    let HarnessChoice::Command(_) = choice else {
-        let harness = harness(choice)?;
-        let accepts = harness.accepts();
-        let modes = accepts.and_then(|accepts| accepts.mode).map_or(&[][..], |(_, modes)| modes);
-        return Ok(HarnessForm {
-            harness: harness.name().to_owned(),
-            title: accepts.map_or(harness.name(), |accepts| accepts.title).to_owned(),
-            permission_modes: modes.iter().map(|&mode| mode.to_owned()).collect(),
-            allow: accepts.is_some_and(|accepts| accepts.allow.is_some()),
-            deny: accepts.is_some_and(|accepts| accepts.deny.is_some()),
-            reviews: harness.can_only_read(),
-            tokens: harness.reports_tokens(),
-            reports_cost: harness.reports_cost(),
-        });
-    };
-    // The program is unknown without its command line.
-    Ok(HarnessForm {
-        harness: "command".to_owned(),
-        title: "any other, with --harness-command".to_owned(),
-        ..HarnessForm::default()
-    })
+fn about(harness: &dyn Harness) -> HarnessForm {
+    let accepts = harness.accepts();
+    let modes = accepts.and_then(|accepts| accepts.mode).map_or(&[][..], |(_, modes)| modes);
+    // Only a command of one's own accepts nothing.
+    let title = accepts.map_or("any other, with --harness-command", |accepts| accepts.title);
+    HarnessForm {
+        harness: harness.name().to_owned(),
+        title: title.to_owned(),
+        permission_modes: modes.iter().map(|&mode| mode.to_owned()).collect(),
+        allow: accepts.is_some_and(|accepts| accepts.allow.is_some()),
+        deny: accepts.is_some_and(|accepts| accepts.deny.is_some()),
+        reviews: harness.can_only_read(),
+        tokens: harness.reports_tokens(),
+        reports_cost: harness.reports_cost(),
+    }
 }
 
 fn yes(is_so: bool) -> &'static str {
@@ -94,7 +86,7 @@ mod tests {
 
     #[test]
     fn harness_list_fits_narrow_terminals() {
-        let all = all().unwrap();
+        let all = all();
         let text = in_words(&all);
         assert!(text.lines().all(|line| line.len() <= 80), "{text}");
         for mode in all.iter().flat_map(|agent| &agent.permission_modes) {
@@ -107,7 +99,7 @@ mod tests {
         let page = include_str!("../../../docs/agents.md");
         let rows: Vec<&str> =
             page.lines().filter(|line| line.starts_with("| `--harness ")).collect();
-        let all = all().unwrap();
+        let all = all();
         let expected: Vec<String> = all
             .iter()
             .map(|agent| {

@@ -75,11 +75,10 @@ pub(super) fn review_of_cut_off(
     folder: &Path,
     prices: &PriceTable,
 ) -> Spent {
-    let none = Spent::default();
     let review = state.checks.iter().find(|check| check.is_review());
     let Some(review) = review.filter(|check| state.doing.contains(&format!("`{}`", check.run)))
     else {
-        return none;
+        return Spent::default();
     };
     let began = time_of(&iteration.started).unwrap_or_default();
     let kept = read::read(&folder.join("review.json"), MOST).ok();

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use super::lines::{self, Errors, FinalText, StreamEnd};
 use super::{
     AgentEvent, AgentOrder, AgentReport, ExitInfo, Harness, Input, Launch, OutputReader,
-    RunOutcome, Stream, environment, program,
+    RunOutcome, Stream, TokensKnown, environment, program,
 };
 use crate::store::write::{Flush, write_whole};
 use crate::text::distance;
@@ -83,6 +83,10 @@ impl Any {
 impl Harness for Any {
     fn name(&self) -> &'static str {
         "command"
+    }
+
+    fn reports_tokens(&self) -> TokensKnown {
+        TokensKnown::Never
     }
 
     fn check(&self) -> Result<Option<String>> {

@@ -446,13 +446,9 @@ pub fn review(
         }
         return Ok(None);
     }
-    let when = settings.review_when();
     let says_when_alone = how.all(|made| made.setting == &table::review_when);
     let review = match of_every_loop {
-        Some(review) if says_when_alone => {
-            let when = when.unwrap_or_else(|| review.when());
-            return Ok(Some(review.clone().made(when)));
-        }
+        Some(review) if says_when_alone => review.clone(),
         _ => Check::review(
             reader(settings, harness)?,
             &settings.review_model().unwrap_or_default(),
@@ -460,7 +456,8 @@ pub fn review(
             settings.review_timeout().as_secs(),
         ),
     };
-    Ok(Some(review.made(when.unwrap_or_default())))
+    let when = settings.review_when().unwrap_or_else(|| review.when());
+    Ok(Some(review.made(when)))
 }
 
 /// The agent program has to be able to only read.

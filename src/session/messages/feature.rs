@@ -67,10 +67,6 @@ fn is_open(lack: &Shortfall) -> bool {
     matches!(lack, Shortfall::OpenTasks | Shortfall::ClaimedWithOpenTasks)
 }
 
-/// The same in the shortest text, which itself says what to do.
-const BRIEF_INSISTENCE: Insistence<'_> =
-    Insistence { instead: "", same_list: "No box was ticked since: try another way." };
-
 /// Sends the agent back to work (spec 003, FR-1 and FR-15), in less than 4,000 characters: two or three lines, and from
 /// time to time the whole contract. As more context, which the client shows to the person in full, the text has no word
 /// to spare.
@@ -146,8 +142,8 @@ fn briefly(text: &mut String, snapshot: &FeatureSnapshot, ledger: &Ledger, missi
     text.truncate(text.trim_end().len());
     text.push(' ');
     let claimed = missing.contains(&Shortfall::ClaimedWithOpenTasks);
-    let same_list = if claimed { "" } else { BRIEF_INSISTENCE.same_list };
-    let again = Insistence { same_list, ..BRIEF_INSISTENCE };
+    let same_list = if claimed { "" } else { "No box was ticked since: try another way." };
+    let again = Insistence { instead: "", same_list };
     let again = again.line(ledger, &Guardrails::default(), &[]);
     for shortfall in missing {
         if *shortfall != Shortfall::ClaimedWithOpenTasks {
