@@ -76,11 +76,9 @@ impl Driver<'_> {
                         }
                         pending.with(&contract, &ledger, results, now)
                     }
-                    Err(Stopped { in_review }) => {
-                        if in_review {
-                            let (state, prices) = (&self.files.state, &self.plan.options.prices);
-                            cut_off = review_of_cut_off(entry, state, &self.files.folder, prices);
-                        }
+                    Err(Stopped) => {
+                        let (state, prices) = (&self.files.state, &self.plan.options.prices);
+                        cut_off = review_of_cut_off(entry, state, &self.files.folder, prices);
                         pending.interrupted(&contract, &ledger, Demand::Stopped)
                     }
                 },
@@ -288,7 +286,7 @@ impl Driver<'_> {
         self.tree.forget_look();
         let began = self.saved_now();
         // A check on a full disk says nothing about the work.
-        self.files.has_room().map_err(|_| Stopped::default())?;
+        self.files.has_room().map_err(|_| Stopped)?;
         let event = RunnerEvent::Check { run: check.run.clone() };
         self.console.screen.report(event, &format!("  {words}"));
         // A command is written for the project, which may lie below the top of the work tree.
@@ -304,7 +302,7 @@ impl Driver<'_> {
         self.proofs.millis.insert(check.run.clone(), clock.millis());
         self.files.state.doing = words.replacen("checking", "checked", 1);
         if self.console.end_request().is_some() {
-            return Err(Stopped { in_review: review.is_some() });
+            return Err(Stopped);
         }
         let outcome = if result.passed { "passed" } else { "failed" };
         let line = format!("  `{}` {outcome}: {}", result.run, result.outcome);
@@ -356,11 +354,7 @@ enum ChecksSeen {
 }
 
 /// A person stopped the loop while checks ran.
-#[derive(Default)]
-pub(super) struct Stopped {
-    /// A reader was at work and has used tokens.
-    in_review: bool,
-}
+pub(super) struct Stopped;
 
 /// The agent's need for a person, in its own words, cut for a message.
 fn need(text: &str) -> Option<String> {
