@@ -14,11 +14,11 @@ use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::forms;
 use crate::forms::loops::EndForm;
 use crate::forms::statusline::StatuslineForm;
-use crate::session::counted::as_counted;
 use crate::session::messages::ends;
 use crate::session::messages::person::more_than;
 use crate::session::pinned;
 use crate::session::select::drives;
+use crate::session::view::FeatureView;
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::EndName;
 use crate::system::input::StandardInput;
@@ -137,7 +137,7 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
 fn list_of(project: &Project, record: &Record) -> Option<FeatureSnapshot> {
     let feature = project.feature(&record.about).ok().filter(|_| record.ralph().is_none())?;
     let standing = pinned::standing(&project.root, record);
-    Some(as_counted(project, &feature, &standing, Some(record)))
+    Some(FeatureView::under(project, &feature, standing, Some(record)).snapshot())
 }
 
 /// As in `001-demo ████░░░░ 2 of 4`.

@@ -5,8 +5,8 @@ use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::{EventKind, HookAnswer, HookEvent};
 use crate::session::adopt::{Adopter, adopt};
-use crate::session::counted::as_counted;
 use crate::session::messages::feature as messages;
+use crate::session::view::FeatureView;
 use crate::session::{life, pinned, select};
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::LoopKind;
@@ -90,9 +90,9 @@ fn paragraph(event: &HookEvent) -> Option<String> {
     }
     let feature = project.feature_at(&record.folder).ok().filter(|_| ours)?;
     let standing = pinned::standing(&project.root, &record);
-    let snapshot = Some(as_counted(&project, &feature, &standing, Some(&record)));
-    let snapshot = snapshot.filter(FeatureSnapshot::in_execution)?;
-    Some(messages::reminder(&snapshot, &record, &standing))
+    let view = FeatureView::under(&project, &feature, standing, Some(&record));
+    let snapshot = Some(view.snapshot()).filter(FeatureSnapshot::in_execution)?;
+    Some(messages::reminder(&snapshot, &record, &view.standing))
 }
 
 /// Notes the transcript's length: nobody takes up what an earlier process of the client had in its queue.

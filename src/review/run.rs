@@ -38,7 +38,7 @@ use crate::runner::process::{self, Control, Cut, ProcessLimits, ProcessOutcome, 
 use crate::runner::signals::Signals;
 use crate::runner::state::make_state_folder;
 use crate::runner::tokens::TokenCount;
-use crate::session::proof::judge_now;
+use crate::session::view::FeatureView;
 use crate::store::lock::Lock;
 use crate::store::read::read_in;
 use crate::store::receipts::{Receipts, armed_specification};
@@ -352,8 +352,8 @@ impl ReviewOrder<'_> {
         known: Option<&KnownLoop>,
         (specification, tasks): (&str, Option<&str>),
     ) -> Changes {
-        let judge = judge_now(self.project, self.feature).ok();
-        let seen = judge.map(|judge| judge.look(LOOK)).unwrap_or_default();
+        let view = FeatureView::of(self.project, self.feature);
+        let seen = view.judge().as_ref().map(|judge| judge.look(LOOK)).unwrap_or_default();
         let mut changes = Changes::of(&self.project.root, git, (base, known), &seen);
         let lost = (base.words == LOST).then(|| format!("the changes are those {LOST}"));
         let tasks = ("tasks.md", tasks.map_or(0, str::len), TASKS);

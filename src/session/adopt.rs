@@ -14,10 +14,10 @@ use crate::feature::settings::Settings;
 use crate::refusal::Refusal;
 use crate::session::arm::replace;
 use crate::session::arm::task::TASK_FILE;
-use crate::session::counted::as_counted;
 use crate::session::messages::task as messages;
 use crate::session::observe::open_turn;
 use crate::session::select::live;
+use crate::session::view::FeatureView;
 use crate::session::{life, pinned};
 use crate::store::closing::{EndNotice, save_and_note};
 use crate::store::journal::Entry;
@@ -241,8 +241,8 @@ fn contract(project: &Project, record: &Record, folder: &SessionFolder) -> Strin
         let feature = project.feature_at(&record.folder).ok();
         feature.map_or_else(String::new, |feature| {
             let standing = pinned::standing(&project.root, record);
-            let snapshot = as_counted(project, &feature, &standing, Some(record));
-            crate::session::messages::feature::reminder(&snapshot, record, &standing)
+            let view = FeatureView::under(project, &feature, standing, Some(record));
+            crate::session::messages::feature::reminder(&view.snapshot(), record, &view.standing)
         })
     };
     format!(

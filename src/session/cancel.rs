@@ -11,8 +11,7 @@ use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
 use crate::session::end::{EndedLoop, end_feature, end_task};
 use crate::session::messages::person;
-use crate::session::pinned;
-use crate::session::task_log::refused;
+use crate::session::view::FeatureView;
 use crate::store::closing::{EndNotice, not_noted};
 use crate::store::loops::{Loops, PATIENCE};
 use crate::store::read::Problem;
@@ -31,21 +30,17 @@ pub struct CancelledFeature {
 }
 
 /// A feature's loop for people: feature, phase, task, iterations; `None` without a state file.
-fn summary(project: &Project, feature: &Feature) -> Option<String> {
+fn summary(view: &FeatureView<'_>, has_pin: bool) -> Option<String> {
+    let (feature, record) = (view.feature, view.record.as_deref());
     let snapshot = FeatureSnapshot::read(feature)?;
-    let standing = pinned::standing_of_feature(&project.root, &feature.name);
-    let loops = Loops::of(&project.root);
-    let (pin, record) =
-        (loops.found(&feature.name).ok().flatten(), loops.of_feature(&feature.name));
-    let mut snapshot = snapshot.under(&standing, record.as_ref(), Deadline::after(Duration::ZERO));
-    let refused = record.iter().flat_map(|record| refused(project, feature, record));
-    snapshot.open_again(&refused.collect::<Vec<_>>());
+    let mut snapshot = snapshot.under(&view.standing, record, Deadline::after(Duration::ZERO));
+    snapshot.open_again(&view.refused());
     let place = snapshot.place();
     let done = if place.named { place.words() } else { place.done.to_string() };
     // Without a pin and a record, only the state file counts iterations, from 1.
-    let iterations = match (&pin, record) {
-        (None, None) => snapshot.state.global_iteration(),
-        (_, record) => record.map_or(0, |record| record.ledger.iterations),
+    let iterations = match record {
+        None if !has_pin => snapshot.state.global_iteration(),
+        record => record.map_or(0, |record| record.ledger.iterations),
     };
     let phase = Some(snapshot.state.phase()).filter(|phase| !phase.is_empty());
     let mut text = format!(
@@ -90,9 +85,10 @@ pub fn cancel_feature(
     telling: EndNotice,
 ) -> Result<CancelledFeature, Refusal> {
     let loops = Loops::of(&project.root);
-    let before = summary(project, feature);
-    let found = loops.found(&feature.name);
-    let is_over = found.is_ok_and(|pin| pin.is_none_or(|pin| pin.ended.is_some()));
+    let pin = loops.found(&feature.name);
+    let is_over = matches!(&pin, Ok(pin) if pin.as_ref().is_none_or(|pin| pin.ended.is_some()));
+    let has_pin = matches!(&pin, Ok(Some(_)));
+    let before = summary(&FeatureView::by(project, feature, pin), has_pin);
     if before.is_none() && is_over {
         return Err(Refusal::NoLoop(format!(
             "nothing to cancel: feature `{}` has no loop and no state file",

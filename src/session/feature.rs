@@ -6,7 +6,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::context::{ChecksRun, StopContext, StopSession};
-use super::counted::{as_counted, missing};
 use super::notices::{self, Notice};
 use super::observe::feature::{self as observe, add_seen, hooks_due, wait_for_transcript};
 use crate::engine::matched::ListChanges;
@@ -28,8 +27,8 @@ use crate::session::messages::landing::{self, HandoffPlace};
 use crate::session::messages::shortfall::ticked_elsewhere;
 use crate::session::messages::{ends, feature as messages};
 use crate::session::pinned;
-use crate::session::proof::judge_of;
-use crate::session::task_log::receipts_of;
+use crate::session::proof::{judge_of, receipts_of};
+use crate::session::view::{FeatureView, missing};
 use crate::store::closing::{EndNotice, save_and_note};
 use crate::store::loops::{Loops, Record};
 use crate::store::pins::PinState;
@@ -124,7 +123,8 @@ pub fn late_end_texts(
     match (ends::moved_message(record), context.project.feature_at(&record.folder)) {
         (Some(message), _) => (message.clone(), message),
         (None, Ok(feature)) => {
-            let snapshot = as_counted(context.project, &feature, &PinState::Nobody, Some(record));
+            let (project, nobody) = (context.project, PinState::Nobody);
+            let snapshot = FeatureView::under(project, &feature, nobody, Some(record)).snapshot();
             let left = record.words.strip_prefix(&*reason.to_string());
             let left = left.and_then(|left| left.strip_prefix("; "));
             let message = ends::end_message(&snapshot, record, reason, left);
@@ -178,7 +178,8 @@ impl FeatureStop {
         if let Some(list) = snapshot.tasks.as_ref().filter(|_| looks_back)
             && let Some(judge) = judge.or_else(|| judge_of(project, &snapshot.feature, pin).ok())
         {
-            tampered.removed = missing(&judge, list, &record.gone_tasks, record.asked.as_deref());
+            let tasks = record.asked.as_ref().map(|asked| &*asked.tasks).unwrap_or_default();
+            tampered.removed = missing(&judge, list, &record.gone_tasks, tasks);
         }
         seen.tampered = tampered;
         seen.finished = self.finished(session);
@@ -457,11 +458,11 @@ impl StopSession<'_> {
         let about = self.record.about.clone();
         let line = format!("The state file of feature {about} is gone: the loop has ended");
         self.close(&Demand::Cancelled, &line)?;
-        let feature = self.context.project.feature_at(&self.record.folder).ok();
-        let snapshot = feature.map(|feature| {
-            as_counted(self.context.project, &feature, &PinState::Nobody, Some(&self.record))
+        let (project, record) = (self.context.project, Some(&self.record));
+        let place = project.feature_at(&self.record.folder).map(|feature| {
+            FeatureView::under(project, &feature, PinState::Nobody, record).snapshot().place()
         });
-        let place = snapshot.map(|snapshot| snapshot.place()).unwrap_or_default();
+        let place = place.unwrap_or_default();
         let message = ends::gone_message(&self.record, place);
         Ok(HookAnswer::notify(&message).log(&line))
     }

@@ -7,7 +7,6 @@ pub(crate) mod cancel;
 mod claim;
 mod context;
 mod continuing;
-pub(crate) mod counted;
 pub(crate) mod end;
 mod feature;
 pub(crate) mod life;
@@ -24,6 +23,7 @@ pub(crate) mod select;
 pub(crate) mod stop;
 mod task;
 pub mod task_log;
+pub(crate) mod view;
 
 pub(crate) use context::StopContext;
 #[cfg(feature = "cli")]

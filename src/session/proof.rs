@@ -7,8 +7,7 @@ use std::io;
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
 use crate::judge::{ArmedTerms, JudgedPlace, TickJudge};
-use crate::session::pinned;
-use crate::store::pins::{Pin, PinState, Pins};
+use crate::store::pins::{Pin, Pins};
 use crate::store::receipts::Receipts;
 
 #[derive(Debug)]
@@ -24,10 +23,16 @@ pub fn list_of(feature: &Feature) -> String {
     [&feature.relative, "/", TASKS].concat()
 }
 
+/// The receipts of a feature: what is seen of the work when a task is ticked. An error if nothing can be kept outside of
+/// the project.
+pub fn receipts_of(project: &Project, feature: &Feature) -> io::Result<Receipts> {
+    Receipts::of(&project.root, &feature.name, &list_of(feature))
+}
+
 /// The judge under this pin, without one under default terms. An error if nothing can be kept outside of the project.
 pub fn judge_of(project: &Project, feature: &Feature, pin: Option<&Pin>) -> io::Result<TickJudge> {
     let (root, list) = (&project.root, list_of(feature));
-    let receipts = Receipts::of(root, &feature.name, &list)?;
+    let receipts = receipts_of(project, feature)?;
     let (folder, list_at) = (root.clone(), list.clone());
     let place = JudgedPlace { folder, list, list_at, ..JudgedPlace::default() };
     let Some(pin) = pin else { return Ok(TickJudge::of(place, ArmedTerms::default(), receipts)) };
@@ -45,14 +50,4 @@ pub fn judge_of(project: &Project, feature: &Feature, pin: Option<&Pin>) -> io::
         verify,
     };
     Ok(TickJudge::of(place, armed, receipts))
-}
-
-/// The judge under the current arming: in a session, or by a runner at work.
-pub fn judge_now(project: &Project, feature: &Feature) -> Result<TickJudge, Unjudged> {
-    match pinned::arming_of(project, feature) {
-        PinState::Unknown(why) | PinState::Lost(why) if Pins::of(&project.root).is_ok() => {
-            Err(Unjudged::Unreadable(why))
-        }
-        arming => judge_of(project, feature, arming.pin()).map_err(Unjudged::Nowhere),
-    }
 }

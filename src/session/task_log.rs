@@ -5,7 +5,6 @@
 
 mod attempts;
 mod hooks;
-mod receipts;
 
 use std::borrow::Cow;
 use std::io;
@@ -14,12 +13,15 @@ use std::time::Duration;
 use crate::engine::edit::{Grown, add_after, repair_after, tick};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Attempt, Demand, TerminalReason};
+use crate::evidence::commits;
+use crate::evidence::contents::Contents;
 use crate::evidence::task_list::{self, TASKS};
 use crate::exec::partner::in_run;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::{armed_list, limits_of};
 use crate::feature::state::{State, StateError};
 use crate::feature::{PROGRESS, STATE};
+use crate::judge::TickJudge;
 use crate::refusal::Refusal;
 use crate::session::end::{EndedLoop, end_feature};
 use crate::session::{part, pinned};
@@ -28,13 +30,13 @@ use crate::store::closing::EndNotice;
 use crate::store::journal::{self, Entry};
 use crate::store::lock::Lock;
 use crate::store::loops::{Asked, Loops, Record, TERMINAL, is_session_id};
-use crate::store::names::{EndName, JournalEvent};
+use crate::store::names::JournalEvent;
 use crate::store::pins::{LoopLimits, PinState, Pins};
 use crate::store::read;
+use crate::store::receipts::Receipt;
 use crate::store::write::{append_line, remove_dead_leftovers};
 use crate::text;
-
-pub use receipts::{begin_tasks, receipts_of, refused};
+use crate::world;
 
 /// The time to wait while another program keeps the same books.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -396,6 +398,32 @@ impl<'a> Books<'a> {
         self.loops.of_feature(&self.feature.name)
     }
 
+    /// Keeps the receipt of a task that is ticked or dropped. `shared_commits` belong to tasks that were done with it;
+    /// the next task is compared with `now`. An error says why the receipt is not kept.
+    pub fn keep_receipt(
+        &self,
+        judge: &TickJudge,
+        receipt: Receipt,
+        shared_commits: u64,
+        now: Option<&Contents>,
+    ) -> io::Result<()> {
+        let root = &self.project.root;
+        let last = judge.receipts.last().filter(|last| last.at >= judge.armed.at);
+        let pin = self.loops.found(&self.feature.name).ok().flatten();
+        let log_then = last.map(|last| last.log_read).or(pin.and_then(|pin| pin.commits_from));
+        let commits = log_then.and_then(|from| commits::made_since(root, from));
+        let record = self.record();
+        let receipt = Receipt {
+            at: world::now(),
+            session: record.map(|record| record.session).unwrap_or_default(),
+            iteration: self.record_iterations(),
+            commits: commits.map(|own| own + shared_commits),
+            log_read: commits::log_place(root).length,
+            ..receipt
+        };
+        judge.add_receipts(&[receipt], now)
+    }
+
     pub fn note(&self, event: &JournalEvent, words: &str) -> Result<(), Refusal> {
         self.progress(event, words)?;
         self.journal(event, words)
@@ -509,13 +537,6 @@ pub fn armed_verify(
         (_, Some(known)) => ArmedVerify::Changed(known.clone()),
         (Some(command), None) => ArmedVerify::New(command),
     }
-}
-
-/// Why the feature's loop ended; `None` while it lives, if there never was one, and in a run of `spool ralph`, where the
-/// loop of a session is not the agent's.
-pub fn over(project: &Project, feature: &Feature) -> Option<EndName> {
-    let pin = Loops::of(&project.root).pin(&feature.name).ok()??;
-    pin.ended.filter(|_| !in_run()).map(|end| EndName::of(&end.reason))
 }
 
 pub fn read_list(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {

@@ -24,6 +24,7 @@ use crate::refusal::Refusal;
 use crate::runner::options::Form;
 use crate::session::proof::Unjudged;
 use crate::session::task_log::{ArmedVerify, Done, no_task, one_line};
+use crate::session::view::FeatureView;
 use crate::store::names::JournalEvent;
 use crate::store::receipts::{Receipt, VerifyRun, Witness};
 use crate::world::Stopwatch;
@@ -66,7 +67,8 @@ pub fn done(job: &TaskJob<'_>, request: DoneRequest<'_>) -> Result<ExitCode> {
     let (list, text) = job.list()?;
     let found = |id: &String| list.find(id).ok_or_else(|| no_task(job.feature, &list, id));
     let tasks = request.ids.iter().map(found).collect::<Result<Vec<_>, _>>()?;
-    let mut ticking = Ticking::of(job, &list, &text, &tasks, request)?;
+    let view = job.view();
+    let mut ticking = Ticking::of(job, &view, (&list, &text), &tasks, request)?;
     let mut answers: Vec<ProvedTask> = Vec::new();
     for (number, task) in tasks.iter().enumerate() {
         let is_known = task.done && ticking.knows(task);
@@ -91,7 +93,7 @@ pub fn done(job: &TaskJob<'_>, request: DoneRequest<'_>) -> Result<ExitCode> {
         dataln!("{}", forms::line(&job.proved(answers))?);
     } else if !refused {
         let list = ticking.ticked_list.map_or_else(|| Ok(job.list()?.0), anyhow::Ok)?;
-        outln!("{}", job.what_next_in(list));
+        outln!("{}", view.again().what_next(list));
     }
     Ok(if refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -100,8 +102,8 @@ impl<'a> Ticking<'a> {
     /// Looks at the files before a command can write some.
     fn of(
         job: &'a TaskJob<'a>,
-        list: &'a TaskList,
-        text: &[u8],
+        view: &'a FeatureView<'_>,
+        (list, text): (&'a TaskList, &[u8]),
         tasks: &[&'a Task],
         request: DoneRequest<'_>,
     ) -> Result<Self> {
@@ -111,7 +113,7 @@ impl<'a> Ticking<'a> {
             (_, _, []) => SaidWord::None,
             (_, _, others) => SaidWord::With(others.join(" and ")),
         };
-        let (judge, list) = (job.judge(), job.matched(list));
+        let (judge, list) = (view.judge(), view.matched(list));
         let facts = tasks.iter().map(|task| match judge {
             Ok(judge) => TaskFacts { word: word.clone(), ..judge.facts(task, &list, text) },
             Err(_) => TaskFacts::default(),
@@ -244,7 +246,8 @@ impl<'a> Ticking<'a> {
 pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     let why = reason(DROP, why)?;
     let (list, _) = job.list()?;
-    let judge = job.judge().as_ref().ok();
+    let view = job.view();
+    let judge = view.judge().as_ref().ok();
     let missing = judge.map(|judge| judge.missing(&list, Vec::new())).unwrap_or_default();
     // Another task may have taken the id of one that has left the list.
     let is_missing = missing.iter().any(|gone| gone.eq_ignore_ascii_case(id));
@@ -274,8 +277,9 @@ pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     let now = judge.look(LOOK).now;
     books.keep_receipt(judge, receipt, 0, now.as_ref())?;
     drop(books);
-    let next = job.what_next()?;
-    job.answer(&job.noted(format!("{id} is dropped, and the end of the loop says why. {next}")))
+    let now = view.again();
+    let next = now.what_next(job.list()?.0);
+    job.answer(&now.noted(format!("{id} is dropped, and the end of the loop says why. {next}")))
 }
 
 /// A reason on one line; refuses words that say nothing.

@@ -1,27 +1,21 @@
 //! The feature of a command: its list, its task log, and the next step.
 
-use std::cell::OnceCell;
 use std::process::ExitCode;
 
 use anyhow::Result;
 
 use crate::cli::person::can_be_asked;
-use crate::engine::matched::Matched;
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TASKS;
 use crate::exec::partner::in_run;
 use crate::feature::project::{Feature, Project, printable};
-use crate::feature::snapshot::{armed_list, limits_of};
+use crate::feature::snapshot::limits_of;
 use crate::feature::state::State;
 use crate::forms;
 use crate::forms::task::{NotedForm, ProvedForm, ProvedTask};
-use crate::judge::TickJudge;
 use crate::runner::options::Form;
-use crate::session::counted::{asked, missing, not_proved};
-use crate::session::pinned;
-use crate::session::proof::{Unjudged, judge_now};
-use crate::session::task_log::{ArmedVerify, Books, armed_verify, over, read_list};
-use crate::store::loops::{Asked, Loops, Record};
+use crate::session::task_log::{ArmedVerify, Books, armed_verify, read_list};
+use crate::session::view::FeatureView;
 
 /// The feature of a command.
 pub struct TaskJob<'a> {
@@ -30,48 +24,17 @@ pub struct TaskJob<'a> {
     pub session: Option<&'a str>,
     /// A person or a program reads the answer.
     pub form: Form,
-    /// What ticks are judged by now, once somebody has asked.
-    pub judge: OnceCell<Result<TickJudge, Unjudged>>,
 }
 
-impl TaskJob<'_> {
+impl<'a> TaskJob<'a> {
     /// The current list, for reading; others may write meanwhile.
     pub fn list(&self) -> Result<(TaskList, Vec<u8>)> {
         Ok(read_list(self.feature)?)
     }
 
-    pub fn judge(&self) -> &Result<TickJudge, Unjudged> {
-        self.judge.get_or_init(|| judge_now(self.project, self.feature))
-    }
-
-    /// Each task of a list with the armed one that it was; with itself where nothing is judged.
-    pub fn matched<'b>(&'b self, list: &'b TaskList) -> Matched<'b> {
-        let judge = self.judge().as_ref();
-        judge.map_or_else(|_| Matched::of(list, list), |judge| judge.matched(list))
-    }
-
-    /// What counts of a list, and the ids of its ticked tasks that count as open.
-    pub fn counted(&self, list: TaskList) -> (TaskList, Vec<String>) {
-        let (record, asked) = self.of_loop();
-        let mut list = asked.part_of(list, |at| armed_list(self.feature, at));
-        let loop_of = (self.project, self.feature, record.as_ref());
-        let open = list.open_again(&not_proved(self.judge().as_ref().ok(), loop_of, &list));
-        (list, open)
-    }
-
-    /// Open tasks of the loop that have left the whole list.
-    pub fn missing(&self, whole: &TaskList) -> Vec<String> {
-        let Ok(judge) = self.judge() else { return Vec::new() };
-        missing(judge, whole, &[], Some(&self.of_loop().1))
-    }
-
-    /// The record of the feature's session, and what was asked of the loop.
-    fn of_loop(&self) -> (Option<Record>, Asked) {
-        let root = &self.project.root;
-        let standing = pinned::standing_of_feature(root, &self.feature.name);
-        let record = Loops::of(root).of_feature(&self.feature.name);
-        let asked = asked(root, &standing, record.as_ref());
-        (record, asked)
+    /// The feature's loop as it is now.
+    pub fn view(&self) -> FeatureView<'a> {
+        FeatureView::of(self.project, self.feature)
     }
 
     /// `armed_id` is the task's id at arming.
@@ -82,36 +45,6 @@ impl TaskJob<'_> {
     /// Opens and locks the task log; an error after 20 s.
     pub fn open(&self) -> Result<Books<'_>> {
         Ok(Books::open(self.project, self.feature, self.session)?)
-    }
-
-    /// One short paragraph: the next task, or the end.
-    pub fn what_next(&self) -> Result<String> {
-        Ok(self.what_next_in(self.list()?.0))
-    }
-
-    /// The same for a list that was just read.
-    pub fn what_next_in(&self, list: TaskList) -> String {
-        if let Some(reason) = over(self.project, self.feature) {
-            return format!("The loop has ended ({reason}).{}", for_agent(" End your turn."));
-        }
-        let (list, _) = self.counted(list);
-        let next = list.next();
-        if next.is_empty() {
-            let missing = self.list().map(|(whole, _)| self.missing(&whole)).unwrap_or_default();
-            return nothing_open(&list, &missing);
-        }
-        let left = list.tasks.len() - list.done();
-        let next = shortened(next.iter().map(|task| task.id.as_str()));
-        format!("{left} of {} open, next {next}: spool task next", list.tasks.len())
-    }
-
-    pub fn noted(&self, words: String) -> NotedForm {
-        NotedForm {
-            feature: self.feature.name.clone(),
-            reason: over(self.project, self.feature),
-            words,
-            ..NotedForm::default()
-        }
     }
 
     pub fn answer(&self, noted: &NotedForm) -> Result<ExitCode> {
@@ -125,6 +58,30 @@ impl TaskJob<'_> {
     pub fn proved(&self, tasks: Vec<ProvedTask>) -> ProvedForm {
         ProvedForm { feature: self.feature.name.clone(), tasks }
     }
+}
+
+impl FeatureView<'_> {
+    /// One short paragraph about a list that was just read: the next task, or the end.
+    pub fn what_next(&self, list: TaskList) -> String {
+        if let Some(reason) = &self.ended {
+            return format!("The loop has ended ({reason}).{}", for_agent(" End your turn."));
+        }
+        let (list, _) = self.counted(list);
+        let next = list.next();
+        if next.is_empty() {
+            let whole = read_list(self.feature).map(|(whole, _)| whole);
+            let missing = whole.map(|whole| self.missing(&whole)).unwrap_or_default();
+            return nothing_open(&list, &missing);
+        }
+        let left = list.tasks.len() - list.done();
+        let next = shortened(next.iter().map(|task| task.id.as_str()));
+        format!("{left} of {} open, next {next}: spool task next", list.tasks.len())
+    }
+
+    pub fn noted(&self, words: String) -> NotedForm {
+        let (feature, reason) = (self.feature.name.clone(), self.ended.clone());
+        NotedForm { feature, reason, words, ..NotedForm::default() }
+    }
 
     /// Names who does the next tasks, and how to report.
     pub fn instruction(&self, next: &[&Task], list: &TaskList) -> String {
@@ -132,8 +89,7 @@ impl TaskJob<'_> {
         let ids: Vec<_> = next.iter().map(|task| task.id.as_str()).collect();
         let state = State::read_at_once(self.feature).unwrap_or_default();
         let attempt = next.first().map_or(1, |task| state.failures(&task.id) + 1);
-        let standing = pinned::standing_of_feature(&self.project.root, &self.feature.name);
-        let limit = limits_of(&standing, &state).max_task_iterations;
+        let limit = limits_of(&self.standing, &state).max_task_iterations;
         let who = if next.len() > 1 {
             let agents: Vec<_> =
                 next.iter().map(|task| format!("{} {}", task.id, agent(task))).collect();

@@ -9,7 +9,6 @@ mod report;
 mod show;
 mod verify;
 
-use std::cell::OnceCell;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -130,7 +129,7 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
     access::only_its_own(&project, &feature, session.as_deref())?;
     let form = if args.json { Form::Json } else { Form::Words };
     let (project, feature, session) = (&project, &feature, session.as_deref());
-    let job = TaskJob { project, feature, session, form, judge: OnceCell::new() };
+    let job = TaskJob { project, feature, session, form };
     match &args.action {
         Action::Next => show::next(&job),
         Action::Show { id } => show::show(&job, id),

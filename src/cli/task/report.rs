@@ -9,7 +9,7 @@ use crate::cli::block::need_in_session;
 use crate::feature::STATE;
 use crate::feature::project::printable;
 use crate::forms::task::NotedForm;
-use crate::session::task_log::{Books, Done, Failed, over};
+use crate::session::task_log::{Books, Done, Failed};
 
 /// Counts a failed attempt, and prints what to do next.
 pub fn fail(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
@@ -17,7 +17,8 @@ pub fn fail(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     let Failed { counted, repair, ended } = books.fail(id, why)?;
     let note = left_alone(&books);
     drop(books);
-    let text = match (counted, &repair, over(job.project, job.feature)) {
+    let now = job.view();
+    let text = match (counted, &repair, &now.ended) {
         (Some((_, limit)), ..) if ended.is_some() => format!(
             "Counted: {id} used up its {limit} attempts, the loop has ended (task_failed).{}",
             for_agent(" End your turn now with what was tried and what a person must do.")
@@ -36,7 +37,7 @@ pub fn fail(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
         ),
     };
     let (used, limit) = counted.unzip();
-    let noted = NotedForm { task: Some(id.to_owned()), used, limit, repair, ..job.noted(text) };
+    let noted = NotedForm { task: Some(id.to_owned()), used, limit, repair, ..now.noted(text) };
     job.answer(&noted)
 }
 
@@ -44,28 +45,31 @@ pub fn fail(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
 pub fn block(job: &TaskJob<'_>, need: &str) -> Result<ExitCode> {
     let need = need_in_session(need)?;
     job.open()?.block(&need)?;
-    let reason = over(job.project, job.feature).unwrap_or_default();
+    let now = job.view();
+    let reason = now.ended.clone().unwrap_or_default();
     let next =
         for_agent(" End your turn now: say what the person must do and what is done so far.");
-    job.answer(&job.noted(format!("Noted, the loop has ended ({reason}).{next}")))
+    job.answer(&now.noted(format!("Noted, the loop has ended ({reason}).{next}")))
 }
 
 pub fn add(job: &TaskJob<'_>, after: &str, what: &str) -> Result<ExitCode> {
     let (id, done) = job.open()?.add(after, what)?;
     let id = printable(&id);
-    let (next, already) = (job.what_next()?, done == Done::Before);
+    let (now, already) = (job.view(), done == Done::Before);
+    let next = now.what_next(job.list()?.0);
     let words = match done {
         Done::Now => format!("Added {id} after {after}. {next}"),
         Done::Before => format!("{id} was added already after {after}. {next}"),
     };
-    job.answer(&NotedForm { task: Some(id), already, ..job.noted(words) })
+    job.answer(&NotedForm { task: Some(id), already, ..now.noted(words) })
 }
 
 /// Notes that an extension hook of spec-kit was carried out.
 pub fn hook(job: &TaskJob<'_>, name: &str) -> Result<ExitCode> {
     let already = job.open()?.hook(name)? == Done::Before;
-    let words = format!("Noted{}. {}", if already { " before" } else { "" }, job.what_next()?);
-    job.answer(&NotedForm { already, ..job.noted(words) })
+    let (now, before) = (job.view(), if already { " before" } else { "" });
+    let words = format!("Noted{before}. {}", now.what_next(job.list()?.0));
+    job.answer(&NotedForm { already, ..now.noted(words) })
 }
 
 /// A sentence about an unreadable state file, which is not overwritten; empty for a readable one.

@@ -14,7 +14,8 @@ use crate::forms::plain::words;
 use crate::forms::receipt::ReceiptForm;
 use crate::forms::task::{NextForm, NextStatus, TaskForm, TaskListForm, TaskShowForm};
 use crate::runner::options::Form;
-use crate::session::task_log::{begin_tasks, no_task, over, receipts_of};
+use crate::session::proof::receipts_of;
+use crate::session::task_log::no_task;
 use crate::text;
 use anyhow::Result;
 
@@ -26,19 +27,18 @@ const TITLE: usize = 100;
 /// Prints the next task, or the parallel group, with all that belongs to it.
 pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
     let (whole, text) = job.list()?;
-    let (list, by_hand) = job.counted(whole);
+    let view = job.view();
+    let (list, by_hand) = view.counted(whole);
     // The program ends with this answer: freeing thousands of tasks would only take time.
     let list = ManuallyDrop::new(list);
-    let ended = over(job.project, job.feature);
     let next = list.next();
-    let missing = if next.is_empty() { job.missing(&job.list()?.0) } else { Vec::new() };
-    if ended.is_none() {
-        // On failure the tasks' receipts name no files.
-        let _ = begin_tasks(job.project, job.feature);
+    let missing = if next.is_empty() { view.missing(&job.list()?.0) } else { Vec::new() };
+    if view.ended.is_none() {
+        view.begin_tasks();
     }
     if job.form == Form::Json {
         let state = State::read_at_once(job.feature).unwrap_or_default();
-        let status = match (&ended, next.len()) {
+        let status = match (&view.ended, next.len()) {
             (Some(_), _) => NextStatus::Over,
             (None, 0) if list.tasks.is_empty() || !missing.is_empty() => NextStatus::Missing,
             (None, 0) => NextStatus::Done,
@@ -48,7 +48,7 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
         let form = NextForm {
             feature: job.feature.name.clone(),
             status,
-            reason: ended,
+            reason: view.ended.clone(),
             tasks: next.iter().map(|task| described(task, &list, &state, &text)).collect(),
             done: (list.done() as u64).into(),
             total: ((list.tasks.len() + missing.len()) as u64).into(),
@@ -56,7 +56,7 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
         dataln!("{}", forms::line(&form)?);
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some(reason) = ended {
+    if let Some(reason) = &view.ended {
         let next = for_agent(" End your turn.");
         outln!("The loop of {} has ended ({reason}).{next}", job.feature.name);
         return Ok(ExitCode::SUCCESS);
@@ -71,7 +71,7 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
         }
         outln!("{}\n", text::block(&list.block_text(task, &text)));
     }
-    outln!("{}", job.instruction(&next, &list));
+    outln!("{}", view.instruction(&next, &list));
     let by_hand = printable(&shortened(by_hand.iter().map(String::as_str)));
     if !by_hand.is_empty() {
         let judges = "`spool task done ID` judges one now";
@@ -84,13 +84,14 @@ pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
     let (list, text) = job.list()?;
     let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
     let log = receipts_of(job.project, job.feature).map(|log| log.all()).unwrap_or_default();
-    let matched = job.matched(&list);
+    let view = job.view();
+    let matched = view.matched(&list);
     let id = matched.lasting_id(task);
     let receipts: Vec<_> =
         log.iter().filter(|receipt| receipt.task == id).map(ReceiptForm::from).collect();
     if job.form == Form::Json {
         let state = State::read_at_once(job.feature).unwrap_or_default();
-        let done = task.done && !job.counted(list.clone()).1.contains(&task.id);
+        let done = task.done && !view.counted(list.clone()).1.contains(&task.id);
         let task = TaskForm { done, ..described(task, &list, &state, &text) };
         let feature = job.feature.name.clone();
         let form = TaskShowForm { feature, task, receipts };
@@ -107,8 +108,9 @@ pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
 /// Shows all tasks if they fit into `most` lines, else the first open ones; a program gets all.
 pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
     let (mut list, text) = job.list()?;
-    let (part, _) = job.counted(list.clone());
-    let missing = job.missing(&list);
+    let view = job.view();
+    let (part, _) = view.counted(list.clone());
+    let missing = view.missing(&list);
     let total = part.tasks.len() + missing.len();
     let is_its =
         |task: &Task| part.tasks.binary_search_by_key(&task.mark_at, |its| its.mark_at).is_ok();

@@ -58,7 +58,7 @@ fn carry_out(
 pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> {
     let (list, text) = job.list()?;
     let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
-    let armed = job.armed_verify(task, job.matched(&list).lasting_id(task), &text);
+    let armed = job.armed_verify(task, job.view().matched(&list).lasting_id(task), &text);
     let mut proved = carry_out(task, armed, &job.project.root, limit, "proved")?;
     let is_fine = matches!(proved.verify, VerifyState::None | VerifyState::Passed);
     let words = match (&proved.check, proved.words.take()) {

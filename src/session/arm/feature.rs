@@ -30,7 +30,7 @@ use crate::session::arguments::feature::FeatureRequest;
 use crate::session::messages::person;
 use crate::session::proof::{judge_of, list_of};
 use crate::session::select::drives;
-use crate::session::task_log::refused;
+use crate::session::view::FeatureView;
 use crate::session::{life, pinned};
 use crate::settings::{Chosen, table};
 use crate::store::journal::Entry;
@@ -74,8 +74,8 @@ pub fn arm(
     }
     let optional = chosen.include_optional();
     let is_judged = armer.is_person() && chosen.proof() == LeastProof::Files;
-    let before = Loops::of(root).of_feature(&feature.name).filter(|_| is_judged);
-    let refused = before.map(|record| refused(project, &feature, &record)).unwrap_or_default();
+    let refused = is_judged.then(|| FeatureView::of(project, &feature).refused());
+    let refused = refused.unwrap_or_default();
     let (all, text) = tasks_of(&feature, optional, &refused)?;
     let features = || project.features_in_words();
     let asked = Selection::of(words, &request.literal, (&all, &text), features)?;

@@ -18,11 +18,10 @@ use crate::forms::loops::{EndForm, LoopForm, LoopSubject, NotBlocked, TaskComman
 use crate::forms::plain::{JsonTime, words};
 use crate::forms::proofs::ProofsForm;
 use crate::forms::status::{FeatureFacts, FeatureForm};
-use crate::session::counted::{as_counted, asked, missing};
 use crate::session::messages::ends;
 use crate::session::pinned;
-use crate::session::proof::judge_now;
-use crate::session::task_log::receipts_of;
+use crate::session::proof::receipts_of;
+use crate::session::view::FeatureView;
 use crate::store::loops::{LetGo, Loops, Record};
 use crate::store::names::EndName;
 use crate::store::pins::{Pin, PinState, Pins};
@@ -76,17 +75,13 @@ impl FeatureReport {
     fn of(project: &Project, feature: &Feature, loops: &Loops, current: bool) -> Self {
         let known = PinnedLoop::of(project, feature, loops);
         let standing = known.as_ref().map(|known| known.standing.clone()).unwrap_or_default();
-        let record = known.as_ref().and_then(|known| known.record.clone());
+        let record = known.as_ref().and_then(|known| known.record.as_ref());
+        let view = FeatureView::under(project, feature, standing, record);
         let lives = known.as_ref().is_some_and(|known| known.end.is_none());
         let armed_at = known.as_ref().map(PinnedLoop::armed_at).unwrap_or_default();
-        let snapshot = as_counted(project, feature, &standing, record.as_ref());
-        let missing = match (judge_now(project, feature), &snapshot.tasks) {
-            (Ok(judge), Some(list)) if lives => {
-                let asked = asked(&project.root, &standing, record.as_ref());
-                missing(&judge, list, &[], Some(&asked))
-            }
-            _ => Vec::new(),
-        };
+        let snapshot = view.snapshot();
+        let list = snapshot.tasks.as_ref().filter(|_| lives);
+        let missing = list.map(|list| view.missing(list)).unwrap_or_default();
         let place = snapshot.place();
         let open = snapshot.tasks.iter().flat_map(TaskList::open);
         let phase = Some(snapshot.state.phase()).filter(|phase| !phase.is_empty());

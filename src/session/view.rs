@@ -1,0 +1,157 @@
+//! A feature's loop at one moment, as every command sees it: who armed it, the record of its session, the judge of its
+//! ticks, and its list, with only the tasks of the loop and unproved ticks counted as open.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::io;
+
+use crate::engine::matched::Matched;
+use crate::engine::tasks::TaskList;
+use crate::evidence::contents::KeptContents;
+use crate::exec::partner::in_run;
+use crate::feature::project::{Feature, Project};
+use crate::feature::settings::Settings;
+use crate::feature::snapshot::{FeatureSnapshot, armed_list};
+use crate::judge::{LOOK, TickJudge};
+use crate::session::pinned;
+use crate::session::proof::{Unjudged, judge_of, receipts_of};
+use crate::store::loops::{Asked, Loops, Record};
+use crate::store::names::EndName;
+use crate::store::pins::{Pin, PinState, Pins};
+
+/// What is known of a feature's loop; each file is read once.
+pub struct FeatureView<'a> {
+    pub project: &'a Project,
+    pub feature: &'a Feature,
+    pub standing: PinState,
+    /// The record of the session that drives the feature, or did last.
+    pub record: Option<Cow<'a, Record>>,
+    /// Why the loop ended; `None` while it lives, if there never was one, and in a run of `spool ralph`, where the loop of
+    /// a session is not the agent's.
+    pub ended: Option<EndName>,
+    judge: OnceCell<Result<TickJudge, Unjudged>>,
+}
+
+impl<'a> FeatureView<'a> {
+    pub fn of(project: &'a Project, feature: &'a Feature) -> Self {
+        Self::by(project, feature, Loops::of(&project.root).found(&feature.name))
+    }
+
+    /// Like [`Self::of`], with a pin that the caller has read.
+    pub fn by(project: &'a Project, feature: &'a Feature, pin: io::Result<Option<Pin>>) -> Self {
+        let found = pin.as_ref().ok().and_then(Option::as_ref);
+        let record = found.and_then(|pin| Loops::of(&project.root).peek(&pin.session));
+        let record = record.filter(|record| record.about == feature.name).map(Cow::Owned);
+        let ended = found.and_then(|pin| pin.ended.as_ref()).filter(|_| !in_run());
+        let ended = ended.map(|end| EndName::of(&end.reason));
+        let standing = PinState::found(Pins::of(&project.root).and(pin));
+        Self { record, ended, ..Self::under(project, feature, standing, None) }
+    }
+
+    /// The loop of a known record.
+    pub fn under(
+        project: &'a Project,
+        feature: &'a Feature,
+        standing: PinState,
+        record: Option<&'a Record>,
+    ) -> Self {
+        let (record, judge) = (record.map(Cow::Borrowed), OnceCell::new());
+        Self { project, feature, standing, record, ended: None, judge }
+    }
+
+    /// The same loop after a change, under the same judge.
+    pub fn again(self) -> Self {
+        Self { judge: self.judge, ..Self::of(self.project, self.feature) }
+    }
+
+    /// The judge under the current arming: in a session, or by a runner at work.
+    pub fn judge(&self) -> &Result<TickJudge, Unjudged> {
+        self.judge.get_or_init(|| match pinned::arming_of(self.project, self.feature) {
+            PinState::Unknown(why) | PinState::Lost(why)
+                if Pins::of(&self.project.root).is_ok() =>
+            {
+                Err(Unjudged::Unreadable(why))
+            }
+            arming => judge_of(self.project, self.feature, arming.pin()).map_err(Unjudged::Nowhere),
+        })
+    }
+
+    /// Each task of a list with the armed one that it was; with itself where nothing is judged.
+    pub fn matched<'b>(&'b self, list: &'b TaskList) -> Matched<'b> {
+        let judge = self.judge().as_ref();
+        judge.map_or_else(|_| Matched::of(list, list), |judge| judge.matched(list))
+    }
+
+    /// The request for the loop; without a loop, the settings' request for the next one.
+    fn asked(&self) -> Asked {
+        if self.standing.pin().is_some() || self.record.is_some() {
+            return self.standing.asked(self.record.as_deref()).cloned().unwrap_or_default();
+        }
+        let settings = Settings::read(&self.project.root).unwrap_or_default();
+        let optional = settings.chosen.include_optional();
+        Asked { optional, ..Asked::default() }
+    }
+
+    /// The feature's files, as they count.
+    pub fn snapshot(&self) -> FeatureSnapshot {
+        let mut snapshot = FeatureSnapshot::of_loop(self.feature, &self.standing, &self.asked());
+        if let Some(list) = &snapshot.tasks {
+            let open = self.not_proved(list);
+            snapshot.open_again(&open);
+        }
+        snapshot
+    }
+
+    /// What counts of a list, and the ids of its ticked tasks that count as open.
+    pub fn counted(&self, list: TaskList) -> (TaskList, Vec<String>) {
+        let mut list = self.asked().part_of(list, |at| armed_list(self.feature, at));
+        let open = list.open_again(&self.not_proved(&list));
+        (list, open)
+    }
+
+    /// Open tasks of the loop that have left the whole list.
+    pub fn missing(&self, whole: &TaskList) -> Vec<String> {
+        let judge = self.judge().as_ref();
+        judge.map_or_else(|_| Vec::new(), |judge| missing(judge, whole, &[], &self.asked().tasks))
+    }
+
+    /// Ticked tasks that count as open: not proved in the live loop, or refused at the end of the last one.
+    fn not_proved(&self, list: &TaskList) -> Vec<String> {
+        let has_ended = self.record.as_ref().is_some_and(|record| !record.ledger.is_live());
+        let mut open = if has_ended { self.refused() } else { Vec::new() };
+        open.extend(self.judge().iter().flat_map(|judge| judge.not_proved(list)));
+        open
+    }
+
+    /// Ticks that did not count at the loop's last stop and have no receipt since.
+    pub fn refused(&self) -> Vec<String> {
+        let Some(record) = &self.record else { return Vec::new() };
+        let receipts = receipts_of(self.project, self.feature);
+        let known = receipts.map(|receipts| receipts.known(record.armed_at)).unwrap_or_default();
+        record.refused.iter().filter(|id| !known.contains_key(*id)).cloned().collect()
+    }
+
+    /// Stores the files' contents before a loop's first task, unless they are stored: they will show its work. Where they
+    /// cannot be stored, the tasks' receipts name no files.
+    pub fn begin_tasks(&self) {
+        let Ok(judge) = self.judge() else { return };
+        let (number, kept) = (judge.number(), judge.receipts.contents());
+        if kept.and_then(|bytes| KeptContents::number_in(&bytes)) != Some(number) {
+            let contents = judge.contents(None, LOOK).ok();
+            let _ = judge.receipts.keep_contents(&KeptContents { number, contents }.to_bytes());
+        }
+    }
+}
+
+/// Open tasks that left the list. With asked `tasks`, only those, and the ones that a stop has seen leave (`gone`).
+pub fn missing(
+    judge: &TickJudge,
+    list: &TaskList,
+    gone: &[String],
+    tasks: &[String],
+) -> Vec<String> {
+    let mut missing = judge.missing(list, gone.to_vec());
+    // The armed list is the whole list, so it is cut to the asked tasks.
+    missing.retain(|id| tasks.is_empty() || tasks.contains(id) || gone.contains(id));
+    missing
+}
