@@ -13,7 +13,6 @@ pub(crate) mod life;
 pub(crate) mod messages;
 mod notices;
 mod observe;
-pub(crate) mod part;
 pub(crate) mod pause;
 pub(crate) mod pinned;
 pub(crate) mod proof;

@@ -5,8 +5,8 @@
 
 mod attempts;
 mod hooks;
+mod part;
 
-use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
 
@@ -24,12 +24,13 @@ use crate::feature::{PROGRESS, STATE};
 use crate::judge::TickJudge;
 use crate::refusal::Refusal;
 use crate::session::end::{EndedLoop, end_feature};
-use crate::session::{part, pinned};
+use crate::session::pinned;
+use crate::session::view::FeatureView;
 use crate::store::amend::amend;
 use crate::store::closing::EndNotice;
 use crate::store::journal::{self, Entry};
 use crate::store::lock::Lock;
-use crate::store::loops::{Asked, Loops, Record, TERMINAL, is_session_id};
+use crate::store::loops::{Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::JournalEvent;
 use crate::store::pins::{LoopLimits, PinState, Pins};
 use crate::store::read;
@@ -49,9 +50,8 @@ const MOST_NOTES: u64 = 16 << 20;
 
 /// A feature's books, locked until they are dropped.
 pub struct Books<'a> {
-    project: &'a Project,
+    view: FeatureView<'a>,
     loops: Loops,
-    feature: &'a Feature,
     session: Option<&'a str>,
     lock: Option<Lock>,
     /// A loop whose end is told after the lock is released.
@@ -62,8 +62,6 @@ pub struct Books<'a> {
     /// The list on the disk.
     pub list: TaskList,
     state: Result<State, StateError>,
-    /// The request for the loop, beyond the feature itself.
-    asked: Option<Asked>,
 }
 
 /// The outcome of a tick.
@@ -117,22 +115,22 @@ impl<'a> Books<'a> {
         let pin = loops
             .found(&feature.name)
             .map_err(|error| Refusal::new(error.to_string(), "make it readable, then try again"))?;
-        let owner = pin.map(|pin| pin.session).filter(|owner| is_session_id(owner));
-        let owner = owner.unwrap_or_else(|| TERMINAL.to_owned());
+        let owner = pin.as_ref().map(|pin| pin.session.as_str());
+        let owner = owner.filter(|owner| is_session_id(owner)).unwrap_or(TERMINAL).to_owned();
+        let view = FeatureView::by(project, feature, Ok(pin));
         // Killed programs leave temporary files.
         remove_dead_leftovers(&feature.folder, &[TASKS, STATE, PROGRESS]);
         let (list, text) = read_list(feature)?;
         // An unreadable file is not overwritten: the stop reports it.
         // In a run of `spool ralph`, it is the file of another loop.
         let state = if in_run() { Err(StateError::Missing) } else { State::read_at_once(feature) };
-        let asked = part::asked(project, feature);
         let (lock, ended) = (Some(lock), None);
-        Ok(Self { project, loops, feature, session, lock, ended, owner, text, list, state, asked })
+        Ok(Self { view, loops, session, lock, ended, owner, text, list, state })
     }
 
     /// An error lists the open tasks if the id is unknown.
     pub fn task(&self, id: &str) -> Result<&Task, Refusal> {
-        self.list.find(id).ok_or_else(|| no_task(self.feature, &self.list, id))
+        self.list.find(id).ok_or_else(|| no_task(self.view.feature, &self.list, id))
     }
 
     /// Failed attempts of a task, and the limit.
@@ -140,20 +138,21 @@ impl<'a> Books<'a> {
         let state = self.state.as_ref().ok();
         let used = state.map_or(0, |state| state.failures(&task.id));
         // The agent can lower the number in the state file.
-        let counted = self.record().and_then(|record| record.attempts.get(&task.id).copied());
+        let record = self.view.record.as_ref();
+        let counted = record.and_then(|record| record.attempts.get(&task.id).copied());
         (used.max(counted.unwrap_or_default()), self.limits().max_task_iterations)
     }
 
     /// A person's limits, otherwise at most the defaults.
     fn limits(&self) -> LoopLimits {
-        let standing = pinned::standing_of_feature(&self.project.root, &self.feature.name);
         let state = self.state.as_ref().ok();
-        state.map_or_else(LoopLimits::default, |state| limits_of(&standing, state))
+        state.map_or_else(LoopLimits::default, |state| limits_of(&self.view.standing, state))
     }
 
     /// Keeps a task's failed attempts in the loop's own notes, too; `None` forgets them.
     fn count_in_record(&self, task: &str, used: Option<u32>) -> Result<(), Refusal> {
-        if used.is_none() && !self.record().is_some_and(|own| own.attempts.contains_key(task)) {
+        let record = self.view.record.as_ref();
+        if used.is_none() && !record.is_some_and(|own| own.attempts.contains_key(task)) {
             return Ok(());
         }
         let counted = self.change_record(|record| match used {
@@ -168,9 +167,9 @@ impl<'a> Books<'a> {
         &self,
         change: impl FnOnce(&mut Record) -> Option<T>,
     ) -> io::Result<Option<T>> {
-        let Some(record) = self.record() else { return Ok(None) };
+        let Some(record) = &self.view.record else { return Ok(None) };
         let folder = self.loops.session_within(&record.session, PATIENCE)?;
-        let own = folder.record()?.filter(|record| record.about == self.feature.name);
+        let own = folder.record()?.filter(|record| record.about == self.view.feature.name);
         let Some(mut record) = own else { return Ok(None) };
         let changed = change(&mut record);
         if changed.is_some() {
@@ -192,7 +191,7 @@ impl<'a> Books<'a> {
         let task = self.task(id)?.clone();
         let is_there = self.change_list(|list, text| Some(tick(text, list.find(&task.id)?)))?;
         if !is_there {
-            return Err(no_task(self.feature, &self.list, &task.id));
+            return Err(no_task(self.view.feature, &self.list, &task.id));
         }
         if let Ok(state) = &mut self.state {
             state.forget_failures(&task.id);
@@ -253,10 +252,8 @@ impl<'a> Books<'a> {
         let what = one_line(what)?;
         let after = self.task(after)?.clone();
         let words = |id: &str| format!("{id} behind {}: {what}", after.id);
-        let is_part = self.part().find(&after.id).is_some();
-        let join = |id: &str| {
-            if is_part { part::join(self.project, self.feature, id, &after.id) } else { Ok(()) }
-        };
+        let is_part = self.view.part(&self.list).find(&after.id).is_some();
+        let join = |id: &str| if is_part { self.add_to_part(id, &after.id) } else { Ok(()) };
         if let Some(id) = self.added_before(&after, &what) {
             join(&id)?;
             self.write_state()?;
@@ -264,7 +261,8 @@ impl<'a> Books<'a> {
             return Ok((id, Done::Before));
         }
         // The new id must not be in the armed list either: the loop knows its tasks by those ids.
-        let armed = self.asked.as_ref().and_then(|asked| armed_list(self.feature, asked.armed_at));
+        let asked = self.view.request();
+        let armed = asked.and_then(|asked| armed_list(self.view.feature, asked.armed_at));
         let grown = |list: &TaskList, text: &[u8]| {
             let mut known = list.clone();
             known.left_out.extend(armed.iter().flat_map(|armed| armed.tasks.clone()));
@@ -279,13 +277,13 @@ impl<'a> Books<'a> {
         };
         // Written before the list: a killed call leaves no task that the loop does not know.
         join(&id)?;
-        self.asked = part::asked(self.project, self.feature);
+        self.view = FeatureView::of(self.view.project, self.view.feature);
         let grown = |list: &TaskList, text: &[u8]| {
             grown(list, text).filter(|grown| grown.id == id).map(|grown| grown.text)
         };
         if !self.change_list(grown)? {
             return Err(Refusal::new(
-                format!("another program has changed {}/{TASKS}", self.feature.relative),
+                format!("another program has changed {}/{TASKS}", self.view.feature.relative),
                 "run the same command again",
             ));
         }
@@ -340,13 +338,9 @@ impl<'a> Books<'a> {
         Ok(self.change_list(grown)?.then_some(id))
     }
 
-    fn part(&self) -> Cow<'_, TaskList> {
-        part::within(&self.list, self.feature, self.asked.as_ref())
-    }
-
     fn end(&mut self, demand: &Demand) -> Result<Option<TerminalReason>, Refusal> {
-        let telling = EndNotice::AtNextStop;
-        let ended = end_feature(self.project, self.feature, self.session, demand, telling);
+        let (FeatureView { project, feature, .. }, telling) = (&self.view, EndNotice::AtNextStop);
+        let ended = end_feature(project, feature, self.session, demand, telling);
         let ended = ended.map_err(|error| Refusal::unwritable(self.loops.folder(), &error))?;
         let reason = ended.as_ref().and_then(|ended| ended.record.ledger.ended.clone());
         self.ended = ended;
@@ -358,7 +352,7 @@ impl<'a> Books<'a> {
         &mut self,
         change: impl Fn(&TaskList, &[u8]) -> Option<Vec<u8>>,
     ) -> Result<bool, Refusal> {
-        let path = self.feature.folder.join(TASKS);
+        let path = self.view.feature.folder.join(TASKS);
         let changed = |text: &[u8]| {
             if text == self.text {
                 change(&self.list, text)
@@ -377,7 +371,7 @@ impl<'a> Books<'a> {
     /// Brings the state file's counters into line with the list; does nothing without a state file.
     fn write_state(&mut self) -> Result<(), Refusal> {
         let running = self.record_iterations().saturating_add(1);
-        let part = part::within(&self.list, self.feature, self.asked.as_ref());
+        let part = self.view.part(&self.list);
         let Ok(state) = &mut self.state else { return Ok(()) };
         let failed = part.next().first().map_or(0, |task| state.failures(&task.id));
         state.set("taskIndex", part.first_open());
@@ -385,17 +379,12 @@ impl<'a> Books<'a> {
         state.set("taskIteration", failed + 1);
         let iteration = state.global_iteration().max(running);
         state.set("globalIteration", iteration);
-        let path = self.feature.folder.join(STATE);
-        state.write(self.feature).map_err(|error| Refusal::unwritable(&path, &error))
+        let path = self.view.feature.folder.join(STATE);
+        state.write(self.view.feature).map_err(|error| Refusal::unwritable(&path, &error))
     }
 
     fn record_iterations(&self) -> u32 {
-        self.record().map_or(0, |record| record.ledger.iterations)
-    }
-
-    /// The record of the feature's session.
-    fn record(&self) -> Option<Record> {
-        self.loops.of_feature(&self.feature.name)
+        self.view.record.as_ref().map_or(0, |record| record.ledger.iterations)
     }
 
     /// Keeps the receipt of a task that is ticked or dropped. `shared_commits` belong to tasks that were done with it;
@@ -407,18 +396,17 @@ impl<'a> Books<'a> {
         shared_commits: u64,
         now: Option<&Contents>,
     ) -> io::Result<()> {
-        let root = &self.project.root;
+        let FeatureView { project, feature, record, .. } = &self.view;
         let last = judge.receipts.last().filter(|last| last.at >= judge.armed.at);
-        let pin = self.loops.found(&self.feature.name).ok().flatten();
+        let pin = self.loops.found(&feature.name).ok().flatten();
         let log_then = last.map(|last| last.log_read).or(pin.and_then(|pin| pin.commits_from));
-        let commits = log_then.and_then(|from| commits::made_since(root, from));
-        let record = self.record();
+        let commits = log_then.and_then(|from| commits::made_since(&project.root, from));
         let receipt = Receipt {
             at: world::now(),
-            session: record.map(|record| record.session).unwrap_or_default(),
+            session: record.as_ref().map(|record| record.session.clone()).unwrap_or_default(),
             iteration: self.record_iterations(),
             commits: commits.map(|own| own + shared_commits),
-            log_read: commits::log_place(root).length,
+            log_read: commits::log_place(&project.root).length,
             ..receipt
         };
         judge.add_receipts(&[receipt], now)
@@ -438,10 +426,10 @@ impl<'a> Books<'a> {
     }
 
     fn progress(&self, event: &JournalEvent, words: &str) -> Result<(), Refusal> {
-        let path = self.feature.folder.join(PROGRESS);
+        let path = self.view.feature.folder.join(PROGRESS);
         let title = match path.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                format!("# Progress of {}\n\n", self.feature.name)
+                format!("# Progress of {}\n\n", self.view.feature.name)
             }
             _ => String::new(),
         };
@@ -450,7 +438,7 @@ impl<'a> Books<'a> {
     }
 
     fn has_progress(&self, event: &JournalEvent, words: &str) -> bool {
-        let notes = read::read(&self.feature.folder.join(PROGRESS), MOST_NOTES);
+        let notes = read::read(&self.view.feature.folder.join(PROGRESS), MOST_NOTES);
         let start = format!("- [{event}] {words}");
         notes.is_ok_and(|notes| {
             notes.bytes.split(|byte| *byte == b'\n').any(|line| line.starts_with(start.as_bytes()))
@@ -461,16 +449,16 @@ impl<'a> Books<'a> {
         let (entries, _) = journal::entries(&self.loops.journal(&self.owner));
         entries.iter().any(|entry| {
             entry.event == *event
-                && entry.about == self.feature.name
+                && entry.about == self.view.feature.name
                 && entry.words.starts_with(words)
         })
     }
 
     fn journal(&self, event: &JournalEvent, words: &str) -> Result<(), Refusal> {
-        let part = self.part();
+        let part = self.view.part(&self.list);
         let entry = Entry {
             task: format!("{}/{}", part.done(), part.tasks.len()),
-            ..Entry::now(event.clone(), &self.feature.name, self.record_iterations(), words)
+            ..Entry::now(event.clone(), &self.view.feature.name, self.record_iterations(), words)
         };
         let noted = self.loops.note(&self.owner, &entry);
         noted.map_err(|error| Refusal::unwritable(self.loops.folder(), &error))

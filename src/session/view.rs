@@ -92,6 +92,17 @@ impl<'a> FeatureView<'a> {
         Asked { optional, ..Asked::default() }
     }
 
+    /// The request for the live loop, beyond the feature itself.
+    pub fn request(&self) -> Option<&Asked> {
+        self.standing.asked(self.record.as_deref().filter(|record| record.ledger.is_live()))
+    }
+
+    /// The tasks of a list that the live loop is about.
+    pub fn part(&self, list: &TaskList) -> TaskList {
+        let asked = self.request().cloned().unwrap_or_default();
+        asked.part_of(list.clone(), |at| armed_list(self.feature, at))
+    }
+
     /// The feature's files, as they count.
     pub fn snapshot(&self) -> FeatureSnapshot {
         let mut snapshot = FeatureSnapshot::of_loop(self.feature, &self.standing, &self.asked());

@@ -226,12 +226,6 @@ impl Loops {
         pin.map(Pin::bare)
     }
 
-    /// The record of the session that drives the feature, or did last.
-    pub fn of_feature(&self, feature: &str) -> Option<Record> {
-        let record = self.peek(&self.found(feature).ok()??.session);
-        record.filter(|record| record.about == feature)
-    }
-
     /// Sessions that were allowed to stop because another session owns the loop, the latest first.
     pub fn let_go(&self) -> Vec<LetGo> {
         let noted: Option<NotedLetGo> = load(&below(&self.folder, &[LET_GO])).ok().flatten();

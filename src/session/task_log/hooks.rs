@@ -2,7 +2,6 @@
 
 use super::{Books, Done};
 use crate::refusal::Refusal;
-use crate::session::pinned;
 use crate::store::due::name_of;
 use crate::store::names::JournalEvent;
 use crate::text;
@@ -10,11 +9,10 @@ use crate::text;
 impl Books<'_> {
     /// Notes a command that an extension demands before or after the work.
     pub fn hook(&mut self, command: &str) -> Result<Done, Refusal> {
-        let root = &self.project.root;
-        let standing = pinned::standing_of_feature(root, &self.feature.name);
-        let hooks = standing.pin().map(|pin| pin.hooks.clone()).unwrap_or_default();
+        let pin = self.view.standing.pin();
+        let hooks = pin.map(|pin| pin.hooks.clone()).unwrap_or_default();
         let name = name_of(command);
-        let asked = standing.pin().map(|pin| name_of(&pin.converge)) == Some(name.clone());
+        let asked = pin.map(|pin| name_of(&pin.converge)) == Some(name.clone());
         if asked && let Some(done) = self.converge(&name)? {
             return Ok(done);
         }
@@ -37,9 +35,9 @@ impl Books<'_> {
             let name = text::title(&name, 80);
             return Err(Refusal::new(format!("no extension hook `{name}` is asked for"), next));
         }
-        let open = self.part().open().count();
-        if self.record().is_none() {
-            let what = format!("no session works on feature `{}`", self.feature.name);
+        let open = self.view.part(&self.list).open().count();
+        if self.view.record.is_none() {
+            let what = format!("no session works on feature `{}`", self.view.feature.name);
             return Err(Refusal::NoLoop(what));
         }
         let mut waits = false;
