@@ -6,6 +6,8 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use crate::engine::order::{few, sorted};
+use crate::engine::tasks::{Task, TaskList};
+use crate::evidence::task_list::TASKS;
 use crate::exec::find::leave_out;
 use crate::refusal::Refusal;
 use crate::store::loops::{Loops, is_session_id};
@@ -94,6 +96,21 @@ impl From<FeatureError> for Refusal {
             FeatureError::BadPointer(..) => Self::new(what, "mend that file, or name the feature"),
             _ => Self::new(what, "name a feature that exists, or make one with spec-kit first"),
         }
+    }
+}
+
+impl Feature {
+    pub fn task<'a>(&self, list: &'a TaskList, id: &str) -> Result<&'a Task, Refusal> {
+        list.find(id).ok_or_else(|| self.no_task(list, id))
+    }
+
+    /// The refusal of an unknown id: names the list, and a task with a similar id.
+    pub fn no_task(&self, list: &TaskList, id: &str) -> Refusal {
+        let near = text::nearest(id, list.tasks.iter().map(|task| task.id.as_str()));
+        let near = near.map(|near| format!("did you mean `{}`?", printable(near)));
+        let (id, folder) = (printable(id), &self.relative);
+        let next = near.unwrap_or_else(|| "`spool task list` shows them".to_owned());
+        Refusal::new(format!("there is no task `{id}` in {folder}/{TASKS}"), next)
     }
 }
 

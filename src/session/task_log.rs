@@ -24,7 +24,6 @@ use crate::feature::{PROGRESS, STATE};
 use crate::judge::TickJudge;
 use crate::refusal::Refusal;
 use crate::session::end::{EndedLoop, end_feature};
-use crate::session::pinned;
 use crate::session::view::FeatureView;
 use crate::store::amend::amend;
 use crate::store::closing::EndNotice;
@@ -32,7 +31,7 @@ use crate::store::journal::{self, Entry};
 use crate::store::lock::Lock;
 use crate::store::loops::{Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::JournalEvent;
-use crate::store::pins::{LoopLimits, PinState, Pins};
+use crate::store::pins::LoopLimits;
 use crate::store::read;
 use crate::store::receipts::Receipt;
 use crate::store::write::{append_line, remove_dead_leftovers};
@@ -84,17 +83,6 @@ pub struct Failed {
     pub ended: Option<TerminalReason>,
 }
 
-/// The refusal of an unknown id: names the list, and a task with a similar id.
-pub fn no_task(feature: &Feature, list: &TaskList, id: &str) -> Refusal {
-    let ids = || list.tasks.iter().map(|task| task.id.as_str());
-    let next = match text::nearest(id, ids()) {
-        Some(near) => format!("did you mean `{}`?", printable(near)),
-        None => "`spool task list` shows them".to_owned(),
-    };
-    let what = format!("there is no task `{}` in {}/{TASKS}", printable(id), feature.relative);
-    Refusal::new(what, next)
-}
-
 impl<'a> Books<'a> {
     /// Waits while another program keeps these books.
     pub fn open(
@@ -130,7 +118,7 @@ impl<'a> Books<'a> {
 
     /// An error lists the open tasks if the id is unknown.
     pub fn task(&self, id: &str) -> Result<&Task, Refusal> {
-        self.list.find(id).ok_or_else(|| no_task(self.view.feature, &self.list, id))
+        self.view.feature.task(&self.list, id)
     }
 
     /// Failed attempts of a task, and the limit.
@@ -191,7 +179,7 @@ impl<'a> Books<'a> {
         let task = self.task(id)?.clone();
         let is_there = self.change_list(|list, text| Some(tick(text, list.find(&task.id)?)))?;
         if !is_there {
-            return Err(no_task(self.view.feature, &self.list, &task.id));
+            return Err(self.view.feature.no_task(&self.list, &task.id));
         }
         if let Ok(state) = &mut self.state {
             state.forget_failures(&task.id);
@@ -471,59 +459,6 @@ impl Drop for Books<'_> {
         if let Some(ended) = &self.ended {
             ended.tell();
         }
-    }
-}
-
-/// The command that may prove a task.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ArmedVerify {
-    /// The task has no Verify command.
-    None,
-    /// A person armed this command.
-    Run(String),
-    /// The command is newer than the arming: the person has not seen it.
-    New(String),
-    /// The list's command differs from the armed one, which is in here.
-    Changed(String),
-    /// No person armed the command, and the reason.
-    Unarmed(String, String),
-    /// The arming cannot be read, with the reason; and the list's command.
-    Unreadable(Option<String>, String),
-}
-
-/// The command that may prove a task, by the arming of its feature under the id of that time.
-///
-/// The agent can write the list, and may call `spool task` without a question: only commands that a person armed run.
-pub fn armed_verify(
-    project: &Project,
-    feature: &Feature,
-    (task, armed_id): (&Task, &str),
-    text: &[u8],
-) -> ArmedVerify {
-    let command = task.verify_command(text);
-    let unarmed = |why| {
-        command.clone().map_or(ArmedVerify::None, |command| ArmedVerify::Unarmed(command, why))
-    };
-    let commands = match (pinned::arming_of(project, feature), Pins::of(&project.root)) {
-        (PinState::Armed(pin), Ok(pins)) => {
-            pins.verify(pin.key(), &pin).map_err(|why| why.to_string())
-        }
-        (PinState::Lost(why) | PinState::Unknown(why), Ok(_)) => Err(why),
-        (PinState::Nobody, _) => {
-            return unarmed("no loop is live that a person armed".to_owned());
-        }
-        // Without a place outside the project, no command was stored.
-        (_, Err(error)) => return unarmed(error.to_string()),
-    };
-    let commands = match commands {
-        Ok(commands) => commands,
-        Err(why) => return ArmedVerify::Unreadable(command, why),
-    };
-    match (command, commands.get(armed_id)) {
-        (None, None) => ArmedVerify::None,
-        (Some(command), Some(known)) if command == *known => ArmedVerify::Run(command),
-        (_, Some(known)) => ArmedVerify::Changed(known.clone()),
-        (Some(command), None) => ArmedVerify::New(command),
     }
 }
 

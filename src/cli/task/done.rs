@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use super::job::TaskJob;
 use super::report::left_alone;
-use super::verify::prove;
+use super::verify::{prove, without_run};
 use crate::engine::matched::Matched;
 use crate::engine::promise::is_reason;
 use crate::engine::proof::{LeastProof, Proof, Unproved};
@@ -23,7 +23,7 @@ use crate::judge::{FilesSeen, LOOK, TickJudge};
 use crate::refusal::Refusal;
 use crate::runner::options::Form;
 use crate::session::proof::Unjudged;
-use crate::session::task_log::{ArmedVerify, Done, no_task, one_line};
+use crate::session::task_log::{Done, one_line};
 use crate::session::view::FeatureView;
 use crate::store::names::JournalEvent;
 use crate::store::receipts::{Receipt, VerifyRun, Witness};
@@ -65,21 +65,21 @@ struct Ticking<'a> {
 /// is not ticked.
 pub fn done(job: &TaskJob<'_>, request: DoneRequest<'_>) -> Result<ExitCode> {
     let (list, text) = job.list()?;
-    let found = |id: &String| list.find(id).ok_or_else(|| no_task(job.feature, &list, id));
-    let tasks = request.ids.iter().map(found).collect::<Result<Vec<_>, _>>()?;
+    let tasks = request.ids.iter().map(|id| job.feature.task(&list, id));
+    let tasks = tasks.collect::<Result<Vec<_>, _>>()?;
     let view = job.view();
     let mut ticking = Ticking::of(job, &view, (&list, &text), &tasks, request)?;
     let mut answers: Vec<ProvedTask> = Vec::new();
     for (number, task) in tasks.iter().enumerate() {
         let is_known = task.done && ticking.knows(task);
         // The command may take long, and others write meanwhile: the task log is not locked.
-        let verify = if is_known {
-            ArmedVerify::None
-        } else {
-            job.armed_verify(task, ticking.list.lasting_id(task), &text)
-        };
         let clock = Stopwatch::start();
-        let mut proved = prove(task, verify, &job.project.root, request.limit)?;
+        let mut proved = if is_known {
+            without_run(task, VerifyState::None, None)
+        } else {
+            let armed_id = ticking.list.lasting_id(task);
+            prove(&job.view(), (task, armed_id), &text, request.limit)?
+        };
         if proved.done {
             ticking.tick(&mut proved, number, task, is_known, clock.elapsed())?;
         }
@@ -129,8 +129,7 @@ impl<'a> Ticking<'a> {
     fn share(&mut self, request: DoneRequest<'_>) -> Result<()> {
         let Ok(judge) = self.judge else { return Ok(()) };
         for id in request.with {
-            let list = self.list.later;
-            let other = list.find(id).ok_or_else(|| no_task(self.job.feature, list, id))?;
+            let other = self.job.feature.task(self.list.later, id)?;
             let Some(receipt) = judge.receipts_of(other, &self.list).pop() else {
                 let id = printable(&other.id);
                 let what = format!("{id} has no receipt in this loop, so no work of it is known");
@@ -253,7 +252,7 @@ pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     let is_missing = missing.iter().any(|gone| gone.eq_ignore_ascii_case(id));
     let found = list.find(id).filter(|_| !is_missing);
     let left = judge.and_then(TickJudge::armed_list).and_then(|armed| armed.list.find(id));
-    let Some(task) = found.or(left) else { return Err(no_task(job.feature, &list, id).into()) };
+    let task = found.or(left).ok_or_else(|| job.feature.no_task(&list, id))?;
     let mut books = job.open()?;
     if found.is_some() {
         books.done(&task.id, &JournalEvent::Dropped)?;

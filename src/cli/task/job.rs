@@ -14,7 +14,7 @@ use crate::feature::state::State;
 use crate::forms;
 use crate::forms::task::{NotedForm, ProvedForm, ProvedTask};
 use crate::runner::options::Form;
-use crate::session::task_log::{ArmedVerify, Books, armed_verify, read_list};
+use crate::session::task_log::{Books, read_list};
 use crate::session::view::FeatureView;
 
 /// The feature of a command.
@@ -35,11 +35,6 @@ impl<'a> TaskJob<'a> {
     /// The feature's loop as it is now.
     pub fn view(&self) -> FeatureView<'a> {
         FeatureView::of(self.project, self.feature)
-    }
-
-    /// `armed_id` is the task's id at arming.
-    pub fn armed_verify(&self, task: &Task, armed_id: &str, text: &[u8]) -> ArmedVerify {
-        armed_verify(self.project, self.feature, (task, armed_id), text)
     }
 
     /// Opens and locks the task log; an error after 20 s.

@@ -15,7 +15,6 @@ use crate::forms::receipt::ReceiptForm;
 use crate::forms::task::{NextForm, NextStatus, TaskForm, TaskListForm, TaskShowForm};
 use crate::runner::options::Form;
 use crate::session::proof::receipts_of;
-use crate::session::task_log::no_task;
 use crate::text;
 use anyhow::Result;
 
@@ -82,7 +81,7 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
 
 pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
     let (list, text) = job.list()?;
-    let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
+    let task = job.feature.task(&list, id)?;
     let log = receipts_of(job.project, job.feature).map(|log| log.all()).unwrap_or_default();
     let view = job.view();
     let matched = view.matched(&list);

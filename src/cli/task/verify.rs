@@ -1,6 +1,5 @@
 //! The Verify command of a task: permission, run, and words about the result.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -16,50 +15,79 @@ use crate::forms;
 use crate::forms::task::{ProvedTask, VerifyState};
 use crate::runner::options::Form;
 use crate::session::pinned;
-use crate::session::task_log::{ArmedVerify, no_task};
+use crate::session::view::FeatureView;
+use crate::store::pins::{PinState, Pins, VerifyCommands};
 use crate::text;
 
-/// Runs the command if it may run. The words are those about a command that did not. `not` ends a sentence: the task is not …
+/// The Verify commands that a person armed, by the id of their task at that time. The agent can write the list, and may
+/// call `spool task` without a question: only these run. An error says why none is known, and whether the task may be
+/// ticked all the same.
+fn armed(view: &FeatureView<'_>) -> Result<VerifyCommands, (VerifyState, String)> {
+    let pins = Pins::of(&view.project.root);
+    match (pinned::arming_of(view.project, view.feature), pins) {
+        (PinState::Armed(pin), Ok(pins)) => {
+            pins.verify(pin.key(), &pin).map_err(|why| (VerifyState::Refused, why.to_string()))
+        }
+        (PinState::Lost(why) | PinState::Unknown(why), Ok(_)) => Err((VerifyState::Refused, why)),
+        (PinState::Nobody, _) => {
+            Err((VerifyState::NotRun, "no loop is live that a person armed".to_owned()))
+        }
+        // Without a place outside the project, no command was stored.
+        (_, Err(error)) => Err((VerifyState::NotRun, error.to_string())),
+    }
+}
+
+/// Runs the command of a task, known by its id at arming, if it may run. The words are those about a command that did
+/// not. `not` ends a sentence: the task is not …
 fn carry_out(
-    task: &Task,
-    verify: ArmedVerify,
-    root: &Path,
+    view: &FeatureView<'_>,
+    (task, armed_id): (&Task, &str),
+    text: &[u8],
     limit: Duration,
     not: &str,
 ) -> Result<ProvedTask> {
-    let came = |verify, words| {
-        let (id, done) = (task.id.clone(), task.done);
-        ProvedTask { id, done, verify, check: None, proof: None, unproved: None, words }
-    };
-    let not_run = |words| Ok(came(VerifyState::NotRun, Some(words)));
-    let refused = |words| Ok(came(VerifyState::Refused, Some(words)));
-    let command = match verify {
-        ArmedVerify::None => return Ok(came(VerifyState::None, None)),
-        ArmedVerify::New(command) => return not_run(later(task, &command)),
-        ArmedVerify::Changed(known) => return refused(changed(task, &known)),
-        ArmedVerify::Unreadable(command, why) => {
-            return refused(unreadable(task, not, command.as_deref(), &why));
+    let without = |state, words| Ok(without_run(task, state, words));
+    let command = match (task.verify_command(text), armed(view)) {
+        (None, Err((VerifyState::NotRun, _))) => return without(VerifyState::None, None),
+        (Some(command), Err((state @ VerifyState::NotRun, why))) => {
+            if !person_agrees(task, &command)? {
+                return without(state, Some(unarmed(task, &command, &why)));
+            }
+            command
         }
-        ArmedVerify::Unarmed(command, why) if !person_agrees(task, &command)? => {
-            return not_run(unarmed(task, &command, &why));
+        (command, Err((state, why))) => {
+            return without(state, Some(unreadable(task, not, command.as_deref(), &why)));
         }
-        ArmedVerify::Run(command) | ArmedVerify::Unarmed(command, _) => command,
+        (command, Ok(commands)) => match (command, commands.get(armed_id)) {
+            (None, None) => return without(VerifyState::None, None),
+            (Some(command), Some(known)) if command == *known => command,
+            (_, Some(known)) => return without(VerifyState::Refused, Some(changed(task, known))),
+            (Some(command), None) => {
+                return without(VerifyState::NotRun, Some(later(task, &command)));
+            }
+        },
     };
-    let (result, no_test) = checks::run_verify(&command, root, limit);
+    let (result, no_test) = checks::run_verify(&command, &view.project.root, limit);
     let state = match result.passed {
         _ if no_test => VerifyState::NoTest,
         true => VerifyState::Passed,
         false => VerifyState::Failed,
     };
-    Ok(ProvedTask { check: Some(result), ..came(state, None) })
+    Ok(ProvedTask { check: Some(result), ..without_run(task, state, None) })
+}
+
+/// A task whose command did not run.
+pub fn without_run(task: &Task, verify: VerifyState, words: Option<String>) -> ProvedTask {
+    let (id, done) = (task.id.clone(), task.done);
+    ProvedTask { id, done, verify, check: None, proof: None, unproved: None, words }
 }
 
 /// Ticks nothing; succeeds if the command passes.
 pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> {
     let (list, text) = job.list()?;
-    let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
-    let armed = job.armed_verify(task, job.view().matched(&list).lasting_id(task), &text);
-    let mut proved = carry_out(task, armed, &job.project.root, limit, "proved")?;
+    let (task, view) = (job.feature.task(&list, id)?, job.view());
+    let armed_id = view.matched(&list).lasting_id(task);
+    let mut proved = carry_out(&view, (task, armed_id), &text, limit, "proved")?;
     let is_fine = matches!(proved.verify, VerifyState::None | VerifyState::Passed);
     let words = match (&proved.check, proved.words.take()) {
         (Some(check), _) if is_fine => {
@@ -82,8 +110,13 @@ pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> 
 }
 
 /// Runs the proof of a task: it may be ticked, with a remark on a command that did not run, or not, with the reason.
-pub fn prove(task: &Task, verify: ArmedVerify, root: &Path, limit: Duration) -> Result<ProvedTask> {
-    let proved = carry_out(task, verify, root, limit, "ticked")?;
+pub fn prove(
+    view: &FeatureView<'_>,
+    (task, armed_id): (&Task, &str),
+    text: &[u8],
+    limit: Duration,
+) -> Result<ProvedTask> {
+    let proved = carry_out(view, (task, armed_id), text, limit, "ticked")?;
     let has_failed = matches!(proved.verify, VerifyState::NoTest | VerifyState::Failed);
     let refusal = proved.check.as_ref().filter(|_| has_failed).map(|check| refusal(task, check));
     let done = !has_failed && proved.verify != VerifyState::Refused;
