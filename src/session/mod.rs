@@ -15,7 +15,6 @@ mod notices;
 mod observe;
 pub(crate) mod pause;
 pub(crate) mod pinned;
-pub(crate) mod proof;
 #[cfg(feature = "cli")]
 pub(crate) mod report;
 pub(crate) mod select;

@@ -6,8 +6,6 @@ use std::path::Path;
 
 use crate::engine::order::few;
 use crate::engine::{Check, Contract, ReviewWhen, TerminalReason, Verdict};
-use crate::evidence::task_list::TASKS;
-use crate::feature::project::{Feature, Project};
 use crate::feature::settings::{SETTINGS, Settings, come_with_the_repository};
 use crate::judge::{TickJudge, promised};
 use crate::notice::NOTICE_LIMIT;
@@ -17,7 +15,6 @@ use crate::store::names::{ArmedBy, LoopKind};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins};
 use crate::store::receipts::Receipts;
 use crate::store::trust;
-use crate::system::processes;
 use crate::text;
 
 /// UTF-16 units of armed commands in one message of a session: Claude Code cuts a message off at 10,000, and the words
@@ -60,20 +57,6 @@ fn not_found(root: &Path, record: &Record) -> String {
 
 pub fn standing_of_feature(root: &Path, feature: &str) -> PinState {
     PinState::found(Pins::of(root).and_then(|_| Loops::of(root).pin(feature)))
-}
-
-/// The arming by a session, else by the runner that works on the feature now.
-pub fn arming_of(project: &Project, feature: &Feature) -> PinState {
-    let in_session = standing_of_feature(&project.root, &feature.name);
-    if in_session.pin().is_some() {
-        return in_session;
-    }
-    let pin = Pins::of(&project.root).and_then(|pins| pins.read(PinKey::Change(&feature.name)));
-    let list = format!("{}/{TASKS}", feature.relative);
-    let is_its =
-        |pin: &Pin| pin.list == list && pin.process > 0 && processes::is_alive(pin.process);
-    let pin = pin.ok().flatten().filter(is_its);
-    pin.map_or(in_session, |pin| PinState::Armed(Box::new(pin)))
 }
 
 /// True if git tracks the settings and the person trusts them. Tracked settings without trust are refused: their

@@ -3,11 +3,10 @@
 //! The task list is the truth and is written first; the state file follows. A program killed in between leaves both
 //! readable, and the next entry corrects the state.
 
-mod attempts;
 mod hooks;
-mod part;
 
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::engine::edit::{Grown, add_after, repair_after, tick};
@@ -31,7 +30,7 @@ use crate::store::journal::{self, Entry};
 use crate::store::lock::Lock;
 use crate::store::loops::{Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::JournalEvent;
-use crate::store::pins::LoopLimits;
+use crate::store::pins::{LoopLimits, Pin, PinKey, Pins};
 use crate::store::read;
 use crate::store::receipts::Receipt;
 use crate::store::write::{append_line, remove_dead_leftovers};
@@ -61,15 +60,6 @@ pub struct Books<'a> {
     /// The list on the disk.
     pub list: TaskList,
     state: Result<State, StateError>,
-}
-
-/// The outcome of a tick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Done {
-    /// The box is ticked now.
-    Now,
-    /// The box was ticked before.
-    Before,
 }
 
 /// The outcome of a failure: the task may be tried again, unless the loop has ended.
@@ -174,8 +164,8 @@ impl<'a> Books<'a> {
         }
     }
 
-    /// Ticks a task that is done or dropped. The tasks that it repairs stay open.
-    pub fn done(&mut self, id: &str, event: &JournalEvent) -> Result<Done, Refusal> {
+    /// Ticks a task that is done or dropped. The tasks that it repairs stay open. `true`: the box was ticked before.
+    pub fn done(&mut self, id: &str, event: &JournalEvent) -> Result<bool, Refusal> {
         let task = self.task(id)?.clone();
         let is_there = self.change_list(|list, text| Some(tick(text, list.find(&task.id)?)))?;
         if !is_there {
@@ -187,14 +177,13 @@ impl<'a> Books<'a> {
         self.count_in_record(&task.id, None)?;
         self.write_state()?;
         let words = format!("{} {}", task.id, printable(&task.title));
-        if !task.done {
+        if task.done {
+            // Ticked by hand, or by a call that was killed before it noted the tick.
+            self.note_once(event, &format!("{} ", task.id), &words)?;
+        } else {
             self.note(event, &words)?;
-            return Ok(Done::Now);
         }
-        // Ticked by hand, or by a call that was killed before it noted the tick.
-        let start = format!("{} ", task.id);
-        self.note_once(event, &start, &words)?;
-        Ok(Done::Before)
+        Ok(task.done)
     }
 
     /// Counts a failed attempt. The state decides: a repair task follows, or the loop ends.
@@ -235,8 +224,8 @@ impl<'a> Books<'a> {
         self.end(&Demand::Blocked(need))
     }
 
-    /// Adds a task after another one. Returns its id, and [`Done::Before`] if an interrupted earlier call had added it.
-    pub fn add(&mut self, after: &str, what: &str) -> Result<(String, Done), Refusal> {
+    /// Adds a task after another one. Returns its id, and `true` if an interrupted earlier call had added it.
+    pub fn add(&mut self, after: &str, what: &str) -> Result<(String, bool), Refusal> {
         let what = one_line(what)?;
         let after = self.task(after)?.clone();
         let words = |id: &str| format!("{id} behind {}: {what}", after.id);
@@ -246,7 +235,7 @@ impl<'a> Books<'a> {
             join(&id)?;
             self.write_state()?;
             self.note_once(&JournalEvent::Added, &words(&id), &words(&id))?;
-            return Ok((id, Done::Before));
+            return Ok((id, true));
         }
         // The new id must not be in the armed list either: the loop knows its tasks by those ids.
         let asked = self.view.request();
@@ -277,7 +266,31 @@ impl<'a> Books<'a> {
         }
         self.write_state()?;
         self.note(&JournalEvent::Added, &words(&id))?;
-        Ok((id, Done::Now))
+        Ok((id, false))
+    }
+
+    /// Adds a new task to those that the live loop is about. `after` is the task before the new one, and one of those
+    /// tasks.
+    fn add_to_part(&self, id: &str, after: &str) -> Result<(), Refusal> {
+        let Some(mut asked) = self.view.request().cloned() else { return Ok(()) };
+        if asked.tasks.is_empty() || asked.tasks.iter().any(|known| known == id) {
+            return Ok(());
+        }
+        asked.tasks.push(id.to_owned());
+        let asked = Some(Box::new(asked));
+        if let Some(pin) = self.view.standing.pin() {
+            let pins = Pins::of(&self.view.project.root)?;
+            let (whose, armed_at) = (PinKey::Feature(&self.view.feature.name), pin.armed_at);
+            let written = pins.change(whose, |pin| {
+                Some(Pin { asked, ..pin.filter(|pin| pin.armed_at == armed_at)? })
+            });
+            return written.map_err(|error| cannot_join(after, &pins.path(whose), &error));
+        }
+        self.change_record(|record| {
+            record.asked = asked;
+            Some(())
+        })?;
+        Ok(())
     }
 
     /// The open task that an earlier call added with these words: behind the same task, or named in the progress notes.
@@ -460,6 +473,20 @@ impl Drop for Books<'_> {
             ended.tell();
         }
     }
+}
+
+/// Refuses to add a task if the pin cannot be written, as in a sandbox. The pin names the loop's tasks, outside the
+/// project.
+fn cannot_join(after: &str, path: &Path, error: &io::Error) -> Refusal {
+    let after = printable(after);
+    let what = format!(
+        "nothing was added: after {after} it would be one of the named tasks that this loop is about, and `{}`, which says which these are, cannot be written: {error}",
+        path.display()
+    );
+    let next = format!(
+        "do it as a part of {after}, or put it after a task that was not named; in a sandbox, a person runs the same `spool task add` in a terminal, or lets the sandbox write that folder"
+    );
+    Refusal::new(what, next)
 }
 
 pub fn read_list(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {

@@ -2,22 +2,23 @@
 //! ticks, and its list, with only the tasks of the loop and unproved ticks counted as open.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{LazyCell, OnceCell};
 use std::io;
 
 use crate::engine::matched::Matched;
 use crate::engine::tasks::TaskList;
 use crate::evidence::contents::KeptContents;
+use crate::evidence::task_list::TASKS;
 use crate::exec::partner::in_run;
 use crate::feature::project::{Feature, Project};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::{FeatureSnapshot, armed_list};
-use crate::judge::{LOOK, TickJudge};
-use crate::session::pinned;
-use crate::session::proof::{Unjudged, judge_of, receipts_of};
+use crate::judge::{ArmedTerms, JudgedPlace, LOOK, TickJudge};
 use crate::store::loops::{Asked, Loops, Record};
 use crate::store::names::EndName;
-use crate::store::pins::{Pin, PinState, Pins};
+use crate::store::pins::{Pin, PinKey, PinState, Pins};
+use crate::store::receipts::Receipts;
+use crate::system::processes;
 
 /// What is known of a feature's loop; each file is read once.
 pub struct FeatureView<'a> {
@@ -30,6 +31,14 @@ pub struct FeatureView<'a> {
     /// a session is not the agent's.
     pub ended: Option<EndName>,
     judge: OnceCell<Result<TickJudge, Unjudged>>,
+}
+
+#[derive(Debug)]
+pub enum Unjudged {
+    /// Nothing can be kept outside of the project, with the reason: every tick counts.
+    Nowhere(String),
+    /// The arming cannot be read now, with the reason: no tick counts until it can.
+    Unreadable(String),
 }
 
 impl<'a> FeatureView<'a> {
@@ -64,16 +73,30 @@ impl<'a> FeatureView<'a> {
         Self { judge: self.judge, ..Self::of(self.project, self.feature) }
     }
 
-    /// The judge under the current arming: in a session, or by a runner at work.
+    /// The pin of the current arming: in a session, or by a runner at work.
+    pub fn armed(&self) -> Result<Option<Pin>, Unjudged> {
+        let (name, list) = (&self.feature.name, list_of(self.feature));
+        let pins =
+            Pins::of(&self.project.root).map_err(|why| Unjudged::Nowhere(why.to_string()))?;
+        let in_session = match pins.read(PinKey::Feature(name)) {
+            Ok(Some(pin)) if pin.is_armed() => return Ok(Some(pin)),
+            in_session => in_session.map(|_| None),
+        };
+        let is_its =
+            |pin: &Pin| pin.list == list && pin.process > 0 && processes::is_alive(pin.process);
+        match pins.read(PinKey::Change(name)) {
+            Ok(Some(pin)) if is_its(&pin) => Ok(Some(pin)),
+            _ => in_session.map_err(|why| Unjudged::Unreadable(why.to_string())),
+        }
+    }
+
+    /// The judge under the current arming.
     pub fn judge(&self) -> &Result<TickJudge, Unjudged> {
-        self.judge.get_or_init(|| match pinned::arming_of(self.project, self.feature) {
-            PinState::Unknown(why) | PinState::Lost(why)
-                if Pins::of(&self.project.root).is_ok() =>
-            {
-                Err(Unjudged::Unreadable(why))
-            }
-            arming => judge_of(self.project, self.feature, arming.pin()).map_err(Unjudged::Nowhere),
-        })
+        let judge = |pin: Option<Pin>| {
+            let judge = judge_of(self.project, self.feature, pin.as_ref());
+            judge.map_err(|why| Unjudged::Nowhere(why.to_string()))
+        };
+        self.judge.get_or_init(|| self.armed().and_then(judge))
     }
 
     /// Each task of a list with the armed one that it was; with itself where nothing is judged.
@@ -165,4 +188,38 @@ pub fn missing(
     // The armed list is the whole list, so it is cut to the asked tasks.
     missing.retain(|id| tasks.is_empty() || tasks.contains(id) || gone.contains(id));
     missing
+}
+
+/// Relative to the project.
+pub fn list_of(feature: &Feature) -> String {
+    [&feature.relative, "/", TASKS].concat()
+}
+
+/// The receipts of a feature: what is seen of the work when a task is ticked. An error if nothing can be kept outside of
+/// the project.
+pub fn receipts_of(project: &Project, feature: &Feature) -> io::Result<Receipts> {
+    Receipts::of(&project.root, &feature.name, &list_of(feature))
+}
+
+/// The judge under this pin, without one under default terms. An error if nothing can be kept outside of the project.
+pub fn judge_of(project: &Project, feature: &Feature, pin: Option<&Pin>) -> io::Result<TickJudge> {
+    let (root, list) = (&project.root, list_of(feature));
+    let receipts = receipts_of(project, feature)?;
+    let (folder, list_at) = (root.clone(), list.clone());
+    let place = JudgedPlace { folder, list, list_at, ..JudgedPlace::default() };
+    let Some(pin) = pin else { return Ok(TickJudge::of(place, ArmedTerms::default(), receipts)) };
+    let (root, about) = (root.clone(), feature.name.clone());
+    let Pin { process, armed_at, verify, .. } = *pin;
+    let armed = Pin { about, armed_at, process, verify, ..Pin::default() };
+    let verify = LazyCell::new(Box::new(move || {
+        Pins::of(&root).and_then(|pins| pins.verify(armed.key(), &armed)).unwrap_or_default()
+    }) as Box<_>);
+    let armed = ArmedTerms {
+        at: pin.armed_at,
+        least: pin.proof,
+        protect: pin.protect.clone(),
+        checks: ArmedTerms::commands_of(&pin.checks),
+        verify,
+    };
+    Ok(TickJudge::of(place, armed, receipts))
 }

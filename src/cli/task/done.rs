@@ -22,9 +22,8 @@ use crate::judge::words::{REASON, answer, lack};
 use crate::judge::{FilesSeen, LOOK, TickJudge};
 use crate::refusal::Refusal;
 use crate::runner::options::Form;
-use crate::session::proof::Unjudged;
-use crate::session::task_log::{Done, one_line};
-use crate::session::view::FeatureView;
+use crate::session::task_log::{one_line, read_list};
+use crate::session::view::{FeatureView, Unjudged};
 use crate::store::names::JournalEvent;
 use crate::store::receipts::{Receipt, VerifyRun, Witness};
 use crate::world::Stopwatch;
@@ -64,10 +63,9 @@ struct Ticking<'a> {
 /// Ticks the tasks whose Verify command passes and whose work can be seen, and prints what to do next. A failure if one
 /// is not ticked.
 pub fn done(job: &TaskJob<'_>, request: DoneRequest<'_>) -> Result<ExitCode> {
-    let (list, text) = job.list()?;
+    let (view, list, text) = job.look()?;
     let tasks = request.ids.iter().map(|id| job.feature.task(&list, id));
     let tasks = tasks.collect::<Result<Vec<_>, _>>()?;
-    let view = job.view();
     let mut ticking = Ticking::of(job, &view, (&list, &text), &tasks, request)?;
     let mut answers: Vec<ProvedTask> = Vec::new();
     for (number, task) in tasks.iter().enumerate() {
@@ -91,8 +89,7 @@ pub fn done(job: &TaskJob<'_>, request: DoneRequest<'_>) -> Result<ExitCode> {
     let refused = answers.iter().any(|answer| !answer.done || answer.unproved.is_some());
     if job.form == Form::Json {
         dataln!("{}", forms::line(&job.proved(answers))?);
-    } else if !refused {
-        let list = ticking.ticked_list.map_or_else(|| Ok(job.list()?.0), anyhow::Ok)?;
+    } else if !refused && let Some(list) = ticking.ticked_list {
         outln!("{}", view.again().what_next(list));
     }
     Ok(if refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -182,8 +179,7 @@ impl<'a> Ticking<'a> {
         }
         let mut books = self.job.open()?;
         let attempt = books.attempts(task).0.saturating_add(1);
-        let done = books.done(&task.id, &JournalEvent::Done)?;
-        let already = if done == Done::Before { " already" } else { "" };
+        let already = if books.done(&task.id, &JournalEvent::Done)? { " already" } else { "" };
         // Where every tick counts, an unproved task has the agent's word.
         proved.proof = judged.as_ref().map(|judged| judged.proof.clone().unwrap_or(Proof::Word));
         let millis = took.as_millis() as u64;
@@ -201,8 +197,9 @@ impl<'a> Ticking<'a> {
                 books.keep_receipt(judge, receipt, shared, now)
             }
             Ok(_) => Ok(()),
-            Err(Unjudged::Unreadable(why)) => Err(io::Error::other(why.clone())),
-            Err(Unjudged::Nowhere(error)) => Err(io::Error::new(error.kind(), error.to_string())),
+            Err(Unjudged::Unreadable(why) | Unjudged::Nowhere(why)) => {
+                Err(io::Error::other(why.clone()))
+            }
         };
         self.continues_call = true;
         let left = left_alone(&books) + &without_receipt(kept);
@@ -244,8 +241,7 @@ impl<'a> Ticking<'a> {
 /// Drops a task: it is not to be done, and the person reads why. A task that is still in the list is ticked as well.
 pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     let why = reason(DROP, why)?;
-    let (list, _) = job.list()?;
-    let view = job.view();
+    let (view, list, _) = job.look()?;
     let judge = view.judge().as_ref().ok();
     let missing = judge.map(|judge| judge.missing(&list, Vec::new())).unwrap_or_default();
     // Another task may have taken the id of one that has left the list.
@@ -276,8 +272,8 @@ pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     let now = judge.look(LOOK).now;
     books.keep_receipt(judge, receipt, 0, now.as_ref())?;
     drop(books);
-    let now = view.again();
-    let next = now.what_next(job.list()?.0);
+    let (now, list) = (view.again(), read_list(job.feature)?.0);
+    let next = now.what_next(list);
     job.answer(&now.noted(format!("{id} is dropped, and the end of the loop says why. {next}")))
 }
 

@@ -27,9 +27,10 @@ pub struct TaskJob<'a> {
 }
 
 impl<'a> TaskJob<'a> {
-    /// The current list, for reading; others may write meanwhile.
-    pub fn list(&self) -> Result<(TaskList, Vec<u8>)> {
-        Ok(read_list(self.feature)?)
+    /// The feature's loop, its list and the text of that, as they are now: others may write meanwhile.
+    pub fn look(&self) -> Result<(FeatureView<'a>, TaskList, Vec<u8>)> {
+        let (list, text) = read_list(self.feature)?;
+        Ok((self.view(), list, text))
     }
 
     /// The feature's loop as it is now.
@@ -64,13 +65,16 @@ impl FeatureView<'_> {
         let (list, _) = self.counted(list);
         let next = list.next();
         if next.is_empty() {
-            let whole = read_list(self.feature).map(|(whole, _)| whole);
-            let missing = whole.map(|whole| self.missing(&whole)).unwrap_or_default();
-            return nothing_open(&list, &missing);
+            return nothing_open(&list, &self.missing_now());
         }
         let left = list.tasks.len() - list.done();
         let next = shortened(next.iter().map(|task| task.id.as_str()));
         format!("{left} of {} open, next {next}: spool task next", list.tasks.len())
+    }
+
+    /// Open tasks of the loop that have left the list, which is read again.
+    pub fn missing_now(&self) -> Vec<String> {
+        read_list(self.feature).map(|(whole, _)| self.missing(&whole)).unwrap_or_default()
     }
 
     pub fn noted(&self, words: String) -> NotedForm {

@@ -9,7 +9,7 @@ use crate::cli::block::need_in_session;
 use crate::feature::STATE;
 use crate::feature::project::printable;
 use crate::forms::task::NotedForm;
-use crate::session::task_log::{Books, Done, Failed};
+use crate::session::task_log::{Books, Failed};
 
 /// Counts a failed attempt, and prints what to do next.
 pub fn fail(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
@@ -53,22 +53,18 @@ pub fn block(job: &TaskJob<'_>, need: &str) -> Result<ExitCode> {
 }
 
 pub fn add(job: &TaskJob<'_>, after: &str, what: &str) -> Result<ExitCode> {
-    let (id, done) = job.open()?.add(after, what)?;
-    let id = printable(&id);
-    let (now, already) = (job.view(), done == Done::Before);
-    let next = now.what_next(job.list()?.0);
-    let words = match done {
-        Done::Now => format!("Added {id} after {after}. {next}"),
-        Done::Before => format!("{id} was added already after {after}. {next}"),
-    };
+    let (id, already) = job.open()?.add(after, what)?;
+    let (id, (now, list, _)) = (printable(&id), job.look()?);
+    let added = if already { format!("{id} was added already") } else { format!("Added {id}") };
+    let words = format!("{added} after {after}. {}", now.what_next(list));
     job.answer(&NotedForm { task: Some(id), already, ..now.noted(words) })
 }
 
 /// Notes that an extension hook of spec-kit was carried out.
 pub fn hook(job: &TaskJob<'_>, name: &str) -> Result<ExitCode> {
-    let already = job.open()?.hook(name)? == Done::Before;
-    let (now, before) = (job.view(), if already { " before" } else { "" });
-    let words = format!("Noted{before}. {}", now.what_next(job.list()?.0));
+    let already = job.open()?.hook(name)?;
+    let ((now, list, _), before) = (job.look()?, if already { " before" } else { "" });
+    let words = format!("Noted{before}. {}", now.what_next(list));
     job.answer(&NotedForm { already, ..now.noted(words) })
 }
 

@@ -14,7 +14,7 @@ use crate::forms::plain::words;
 use crate::forms::receipt::ReceiptForm;
 use crate::forms::task::{NextForm, NextStatus, TaskForm, TaskListForm, TaskShowForm};
 use crate::runner::options::Form;
-use crate::session::proof::receipts_of;
+use crate::session::view::receipts_of;
 use crate::text;
 use anyhow::Result;
 
@@ -25,13 +25,12 @@ const TITLE: usize = 100;
 
 /// Prints the next task, or the parallel group, with all that belongs to it.
 pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
-    let (whole, text) = job.list()?;
-    let view = job.view();
+    let (view, whole, text) = job.look()?;
     let (list, by_hand) = view.counted(whole);
     // The program ends with this answer: freeing thousands of tasks would only take time.
     let list = ManuallyDrop::new(list);
     let next = list.next();
-    let missing = if next.is_empty() { view.missing(&job.list()?.0) } else { Vec::new() };
+    let missing = if next.is_empty() { view.missing_now() } else { Vec::new() };
     if view.ended.is_none() {
         view.begin_tasks();
     }
@@ -80,10 +79,9 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
 }
 
 pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
-    let (list, text) = job.list()?;
+    let (view, list, text) = job.look()?;
     let task = job.feature.task(&list, id)?;
     let log = receipts_of(job.project, job.feature).map(|log| log.all()).unwrap_or_default();
-    let view = job.view();
     let matched = view.matched(&list);
     let id = matched.lasting_id(task);
     let receipts: Vec<_> =
@@ -106,8 +104,7 @@ pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
 
 /// Shows all tasks if they fit into `most` lines, else the first open ones; a program gets all.
 pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
-    let (mut list, text) = job.list()?;
-    let view = job.view();
+    let (view, mut list, text) = job.look()?;
     let (part, _) = view.counted(list.clone());
     let missing = view.missing(&list);
     let total = part.tasks.len() + missing.len();

@@ -15,26 +15,25 @@ use crate::forms;
 use crate::forms::task::{ProvedTask, VerifyState};
 use crate::runner::options::Form;
 use crate::session::pinned;
-use crate::session::view::FeatureView;
-use crate::store::pins::{PinState, Pins, VerifyCommands};
+use crate::session::view::{FeatureView, Unjudged};
+use crate::store::pins::{Pins, VerifyCommands};
 use crate::text;
+
+/// The reason where no command may run.
+const UNARMED: &str = "no loop is live that a person armed";
 
 /// The Verify commands that a person armed, by the id of their task at that time. The agent can write the list, and may
 /// call `spool task` without a question: only these run. An error says why none is known, and whether the task may be
 /// ticked all the same.
 fn armed(view: &FeatureView<'_>) -> Result<VerifyCommands, (VerifyState, String)> {
-    let pins = Pins::of(&view.project.root);
-    match (pinned::arming_of(view.project, view.feature), pins) {
-        (PinState::Armed(pin), Ok(pins)) => {
-            pins.verify(pin.key(), &pin).map_err(|why| (VerifyState::Refused, why.to_string()))
-        }
-        (PinState::Lost(why) | PinState::Unknown(why), Ok(_)) => Err((VerifyState::Refused, why)),
-        (PinState::Nobody, _) => {
-            Err((VerifyState::NotRun, "no loop is live that a person armed".to_owned()))
-        }
+    let pin = match view.armed() {
+        Ok(pin) => pin.ok_or_else(|| (VerifyState::NotRun, UNARMED.to_owned()))?,
         // Without a place outside the project, no command was stored.
-        (_, Err(error)) => Err((VerifyState::NotRun, error.to_string())),
-    }
+        Err(Unjudged::Nowhere(why)) => return Err((VerifyState::NotRun, why)),
+        Err(Unjudged::Unreadable(why)) => return Err((VerifyState::Refused, why)),
+    };
+    let commands = Pins::of(&view.project.root).and_then(|pins| pins.verify(pin.key(), &pin));
+    commands.map_err(|why| (VerifyState::Refused, why.to_string()))
 }
 
 /// Runs the command of a task, known by its id at arming, if it may run. The words are those about a command that did
@@ -84,8 +83,8 @@ pub fn without_run(task: &Task, verify: VerifyState, words: Option<String>) -> P
 
 /// Ticks nothing; succeeds if the command passes.
 pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> {
-    let (list, text) = job.list()?;
-    let (task, view) = (job.feature.task(&list, id)?, job.view());
+    let (view, list, text) = job.look()?;
+    let task = job.feature.task(&list, id)?;
     let armed_id = view.matched(&list).lasting_id(task);
     let mut proved = carry_out(&view, (task, armed_id), &text, limit, "proved")?;
     let is_fine = matches!(proved.verify, VerifyState::None | VerifyState::Passed);

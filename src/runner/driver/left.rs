@@ -28,7 +28,7 @@ use crate::runner::target::{Change, ChangeKind};
 use crate::runner::task_list::Tasks;
 use crate::session::arm::feature::keep_specification;
 use crate::session::pinned;
-use crate::session::proof::{judge_of, list_of};
+use crate::session::view::{judge_of, list_of};
 use crate::store::kept_run::{KeptRun, StoppedRun};
 use crate::store::loops::VerifyCommands;
 use crate::store::names::ArmedBy;

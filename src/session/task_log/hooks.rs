@@ -1,20 +1,20 @@
 //! `spool task hook`: the agent says that it ran an extension hook, for transcripts that do not show that.
 
-use super::{Books, Done};
+use super::Books;
 use crate::refusal::Refusal;
 use crate::store::due::name_of;
 use crate::store::names::JournalEvent;
 use crate::text;
 
 impl Books<'_> {
-    /// Notes a command that an extension demands before or after the work.
-    pub fn hook(&mut self, command: &str) -> Result<Done, Refusal> {
+    /// Notes a command that an extension demands before or after the work. `true`: it was noted before.
+    pub fn hook(&mut self, command: &str) -> Result<bool, Refusal> {
         let pin = self.view.standing.pin();
         let hooks = pin.map(|pin| pin.hooks.clone()).unwrap_or_default();
         let name = name_of(command);
         let asked = pin.map(|pin| name_of(&pin.converge)) == Some(name.clone());
-        if asked && let Some(done) = self.converge(&name)? {
-            return Ok(done);
+        if asked && let Some(already) = self.converge(&name)? {
+            return Ok(already);
         }
         let is_after = hooks.after.contains(&name);
         if !is_after && !hooks.before.contains(&name) {
@@ -49,28 +49,29 @@ impl Books<'_> {
         match (noted?, waits) {
             (Some(()), _) => {
                 self.note(&JournalEvent::Hook, &format!("/{name} has run, by the agent's word"))?;
-                Ok(Done::Now)
+                Ok(false)
             }
             (None, true) if open > 0 => {
                 let tasks = text::counted(open as u64, "task");
                 let what = format!("`/{name}` runs after the last task, and {tasks} left to do");
                 Err(Refusal::new(what, "do the tasks first, then run it"))
             }
-            (None, _) => Ok(Done::Before),
+            (None, _) => Ok(true),
         }
     }
 
     /// Notes the converge command that the loop waits for; `None` if the loop does not wait for it.
-    fn converge(&mut self, name: &str) -> Result<Option<Done>, Refusal> {
-        let mut done = None;
+    fn converge(&mut self, name: &str) -> Result<Option<bool>, Refusal> {
+        let mut already = None;
         let ran = self.change_record(|record| {
             record.ledger.converging.asked.as_ref()?;
-            done = Some(if record.converge_ran { Done::Before } else { Done::Now });
-            (!std::mem::replace(&mut record.converge_ran, true)).then_some(())
+            let before = std::mem::replace(&mut record.converge_ran, true);
+            already = Some(before);
+            (!before).then_some(())
         })?;
         if ran.is_some() {
             self.note(&JournalEvent::Hook, &format!("/{name} has run, by the agent's word"))?;
         }
-        Ok(done)
+        Ok(already)
     }
 }
