@@ -35,10 +35,12 @@ pub fn project_here(session: Option<&str>) -> Option<Project> {
 
 /// Refuses an agent that means another feature than its session's, another project than its own, or a feature of
 /// another session's loop: commands that an agent may run without a question reach no other task log. The other rules
-/// also hold after the end of the agent's own loop.
-pub fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>) -> Result<()> {
-    let here = project_here(session);
-    let own = here.clone().filter(|_| session.is_some());
+/// also hold after the end of the agent's own loop. `here` is the project of [`project_here`].
+pub fn only_its_own(
+    (project, feature): (&Project, &Feature),
+    here: Option<&Project>,
+    session: Option<&str>,
+) -> Result<()> {
     let refused = |what: &str| {
         anyhow!(
             "{what}, and may not change the task log of feature `{}` in `{}`\nleave out --feature and --project, or call it in a terminal of your own",
@@ -46,12 +48,12 @@ pub fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>)
             project.root.display()
         )
     };
-    let live = own.as_ref().zip(session).and_then(|(own, id)| {
-        let loops = Loops::of(&own.root);
-        let record = loops.peek(id).filter(|record| record.ledger.is_live())?;
-        (record.kind != LoopKind::Task && drives(&loops, &record)).then_some(record)
-    });
-    if let (Some(own), Some(record)) = (&own, live) {
+    if let (Some(own), Some(session)) = (here, session)
+        && let Some(record) = Loops::of(&own.root).peek(session)
+        && record.ledger.is_live()
+        && record.kind != LoopKind::Task
+        && drives(&Loops::of(&own.root), &record)
+    {
         if own.root == project.root && record.folder == feature.relative {
             return Ok(());
         }
@@ -68,7 +70,7 @@ pub fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>)
         return Err(refused(&format!("this session has no loop here: session {other} has one")));
     }
     let nearest = std::env::current_dir().ok().and_then(|here| Project::around(&here));
-    if ![here, nearest].iter().flatten().any(|found| found.root == project.root) {
+    if here.into_iter().chain(&nearest).all(|found| found.root != project.root) {
         return Err(refused("this is an agent's session in another project"));
     }
     // A loop armed in a terminal is for the first session that stops, perhaps this one.

@@ -17,7 +17,6 @@ use clap::Subcommand;
 
 use super::context::{Where, own_session, whole};
 use super::names::feature_named;
-use crate::feature::project::Project;
 use crate::refusal::Refusal;
 use crate::runner::options::Form;
 use done::DoneRequest;
@@ -119,14 +118,16 @@ enum Action {
 /// Runs one command and prints what to do next.
 pub fn run(args: &TaskArgs) -> Result<ExitCode> {
     let session = own_session();
-    let project = project(args, session.as_deref())?;
+    let here = access::project_here(session.as_deref());
+    let is_here = here.clone().filter(|_| args.place.project.is_none());
+    let project = is_here.map_or_else(|| args.place.project(), Ok)?;
     let feature = match &args.feature {
         Some(name) => feature_named(&project, name)?,
         None => project.feature_meant(None, session.as_deref()).map_err(Refusal::from)?.context(
             "no feature is selected in this project\nname it with --feature 001-name, or select one with spec-kit",
         )?,
     };
-    access::only_its_own(&project, &feature, session.as_deref())?;
+    access::only_its_own((&project, &feature), here.as_ref(), session.as_deref())?;
     let form = if args.json { Form::Json } else { Form::Words };
     let (project, feature, session) = (&project, &feature, session.as_deref());
     let job = TaskJob { project, feature, session, form };
@@ -146,10 +147,4 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
         Action::Hook { name } => report::hook(&job, name),
         Action::Verify { id, limit } => verify::verify(&job, id, Duration::from_secs(*limit)),
     }
-}
-
-/// The named project, or the one of the agent here.
-fn project(args: &TaskArgs, session: Option<&str>) -> Result<Project> {
-    let own = if args.place.project.is_none() { access::project_here(session) } else { None };
-    own.map_or_else(|| args.place.project(), Ok)
 }
