@@ -9,6 +9,7 @@ use anyhow::Result;
 use super::job::TaskJob;
 use super::report::left_alone;
 use super::verify::{prove, without_run};
+use crate::cli::context::whole;
 use crate::engine::matched::Matched;
 use crate::engine::promise::is_reason;
 use crate::engine::proof::{LeastProof, Proof, Unproved};
@@ -33,18 +34,23 @@ const NO_CHANGE: &str = "--no-change \"the limit is 10 already\"";
 const ELSEWHERE: &str = "--elsewhere \"the sums moved to core.py\"";
 const DROP: &str = "spool task drop ID \"it is not needed any more\"";
 
-#[derive(Clone, Copy, Debug)]
-pub struct DoneRequest<'a> {
-    /// The tasks that are done.
-    pub ids: &'a [String],
-    /// Why the tasks change nothing, in the agent's words.
-    pub no_change: Option<&'a str>,
-    /// Why their work is in other files than the named ones.
-    pub elsewhere: Option<&'a str>,
-    /// Ticked tasks with whose work this was done.
-    pub with: &'a [String],
-    /// The limit of each Verify command.
-    pub limit: Duration,
+#[derive(clap::Args)]
+pub struct DoneArgs {
+    /// The ids of the tasks
+    #[arg(required = true)]
+    ids: Vec<String>,
+    /// Why they rightly change nothing, in two words or more: a doubt that the person is told
+    #[arg(long, value_name = "WHY")]
+    no_change: Option<String>,
+    /// Why their work is in other files than those that they name, in two words or more
+    #[arg(long, value_name = "WHY", conflicts_with = "no_change")]
+    elsewhere: Option<String>,
+    /// A task that is ticked already, with whose work theirs was done (may be repeated)
+    #[arg(long, value_name = "ID")]
+    with: Vec<String>,
+    /// Time limit for each Verify command, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 110, value_parser = whole::<u64, 1, 7_200>)]
+    limit: u64,
 }
 
 /// The tasks of one call, and their judge.
@@ -62,7 +68,7 @@ struct Ticking<'a> {
 
 /// Ticks the tasks whose Verify command passes and whose work can be seen, and prints what to do next. A failure if one
 /// is not ticked.
-pub fn done(job: &TaskJob<'_>, request: DoneRequest<'_>) -> Result<ExitCode> {
+pub fn done(job: &TaskJob<'_>, request: &DoneArgs) -> Result<ExitCode> {
     let (view, list, text) = job.look()?;
     let tasks = request.ids.iter().map(|id| job.feature.task(&list, id));
     let tasks = tasks.collect::<Result<Vec<_>, _>>()?;
@@ -76,7 +82,7 @@ pub fn done(job: &TaskJob<'_>, request: DoneRequest<'_>) -> Result<ExitCode> {
             without_run(task, VerifyState::None, None)
         } else {
             let armed_id = ticking.list.lasting_id(task);
-            prove(&job.view(), (task, armed_id), &text, request.limit)?
+            prove(&job.view(), (task, armed_id), &text, Duration::from_secs(request.limit))?
         };
         if proved.done {
             ticking.tick(&mut proved, number, task, is_known, clock.elapsed())?;
@@ -102,9 +108,9 @@ impl<'a> Ticking<'a> {
         view: &'a FeatureView<'_>,
         (list, text): (&'a TaskList, &[u8]),
         tasks: &[&'a Task],
-        request: DoneRequest<'_>,
+        request: &DoneArgs,
     ) -> Result<Self> {
-        let word = match (request.no_change, request.elsewhere, request.with) {
+        let word = match (&request.no_change, &request.elsewhere, &*request.with) {
             (Some(why), ..) => SaidWord::NoChange(reason(NO_CHANGE, why)?),
             (_, Some(why), _) => SaidWord::Elsewhere(reason(ELSEWHERE, why)?),
             (_, _, []) => SaidWord::None,
@@ -123,9 +129,9 @@ impl<'a> Ticking<'a> {
     }
 
     /// Adds the work of the tasks that these were done with.
-    fn share(&mut self, request: DoneRequest<'_>) -> Result<()> {
+    fn share(&mut self, request: &DoneArgs) -> Result<()> {
         let Ok(judge) = self.judge else { return Ok(()) };
-        for id in request.with {
+        for id in &request.with {
             let other = self.job.feature.task(self.list.later, id)?;
             let Some(receipt) = judge.receipts_of(other, &self.list).pop() else {
                 let id = printable(&other.id);

@@ -19,7 +19,7 @@ use super::context::{Where, own_session, whole};
 use super::names::feature_named;
 use crate::refusal::Refusal;
 use crate::runner::options::Form;
-use done::DoneRequest;
+use done::DoneArgs;
 use job::TaskJob;
 
 /// Take the next task, tick it, or say that it failed.
@@ -56,23 +56,7 @@ enum Action {
         all: bool,
     },
     /// Run the Verify command of each task, look for its work, then tick its box
-    Done {
-        /// The ids of the tasks
-        #[arg(required = true)]
-        ids: Vec<String>,
-        /// Why they rightly change nothing, in two words or more: a doubt that the person is told
-        #[arg(long, value_name = "WHY")]
-        no_change: Option<String>,
-        /// Why their work is in other files than those that they name, in two words or more
-        #[arg(long, value_name = "WHY", conflicts_with = "no_change")]
-        elsewhere: Option<String>,
-        /// A task that is ticked already, with whose work theirs was done (may be repeated)
-        #[arg(long, value_name = "ID")]
-        with: Vec<String>,
-        /// Time limit for each Verify command, in seconds
-        #[arg(long, value_name = "SECONDS", default_value_t = 110, value_parser = whole::<u64, 1, 7_200>)]
-        limit: u64,
-    },
+    Done(DoneArgs),
     /// Count a failed attempt
     Fail {
         /// The task's id
@@ -135,11 +119,7 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
         Action::Next => show::next(&job),
         Action::Show { id } => show::show(&job, id),
         Action::List { all, .. } => show::list(&job, if *all { usize::MAX } else { show::LINES }),
-        Action::Done { ids, no_change, elsewhere, with, limit } => {
-            let (no_change, elsewhere) = (no_change.as_deref(), elsewhere.as_deref());
-            let limit = Duration::from_secs(*limit);
-            done::done(&job, DoneRequest { ids, no_change, elsewhere, with, limit })
-        }
+        Action::Done(request) => done::done(&job, request),
         Action::Drop { id, why } => done::drop_task(&job, id, why),
         Action::Fail { id, why } => report::fail(&job, id, why),
         Action::Block { need } => report::block(&job, need),
