@@ -75,18 +75,16 @@ impl<'a> FeatureView<'a> {
 
     /// The pin of the current arming: in a session, or by a runner at work.
     pub fn armed(&self) -> Result<Option<Pin>, Unjudged> {
-        let (name, list) = (&self.feature.name, list_of(self.feature));
-        let pins =
-            Pins::of(&self.project.root).map_err(|why| Unjudged::Nowhere(why.to_string()))?;
-        let in_session = match pins.read(PinKey::Feature(name)) {
-            Ok(Some(pin)) if pin.is_armed() => return Ok(Some(pin)),
-            in_session => in_session.map(|_| None),
-        };
+        let list = list_of(self.feature);
         let is_its =
             |pin: &Pin| pin.list == list && pin.process > 0 && processes::is_alive(pin.process);
-        match pins.read(PinKey::Change(name)) {
-            Ok(Some(pin)) if is_its(&pin) => Ok(Some(pin)),
-            _ => in_session.map_err(|why| Unjudged::Unreadable(why.to_string())),
+        let pins = Pins::of(&self.project.root);
+        let pins = pins.map_err(|why| Unjudged::Nowhere(why.to_string()))?;
+        let of_runner = || pins.read(PinKey::Change(&self.feature.name)).ok().flatten();
+        match (&self.standing, self.standing.pin().cloned().or_else(|| of_runner().filter(is_its)))
+        {
+            (PinState::Unknown(why), None) => Err(Unjudged::Unreadable(why.clone())),
+            (_, pin) => Ok(pin),
         }
     }
 
