@@ -337,16 +337,15 @@ impl ListReader {
         let at = words.iter().position(u8::is_ascii_alphanumeric).unwrap_or(words.len());
         let (signs, rest) = words.split_at(at);
         // In a quote or behind a picture as well.
-        let is_begin = signs.last().is_none_or(|sign| b"-*_> ".contains(sign));
+        let is_begin = matches!(signs, [] | [.., b'-' | b'*' | b'_' | b'>' | b' ']);
         let is_key = |start: &[u8]| is_begin && start.eq_ignore_ascii_case(b"verify");
-        if !rest.get(..6).is_some_and(is_key) {
+        let Some((_, rest)) = rest.split_at_checked(6).filter(|(start, _)| is_key(start)) else {
             return;
-        }
+        };
         let Some(end) = memchr::memchr(b':', rest) else { return };
-        let key =
-            || rest[..end].iter().filter(|sign| !b"*_ ".contains(sign)).map(u8::to_ascii_lowercase);
-        let is_known = |known: &&str| key().eq(known.bytes());
-        if ["verify", "verifycommand", "verifycommands"].iter().any(is_known) {
+        let letters = rest[..end].iter().filter(|sign| !matches!(sign, b'*' | b'_' | b' '));
+        let more = || letters.clone().map(u8::to_ascii_lowercase);
+        if ["", "command", "commands"].iter().any(|known| more().eq(known.bytes())) {
             self.tasks[*task].check.get_or_insert(line.start..line.start + line.text.len());
         }
     }
