@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use super::order::few;
+use crate::text::counted_as;
 
 /// Limits of the report before a loop: lines, and names in one line.
 const TOLD: usize = 6;
@@ -158,15 +159,14 @@ pub fn uncounted(mut asides: Vec<Aside>) -> Option<String> {
     }
     asides.retain(|aside| aside.is_open && aside.kind != AsideKind::Mark);
     let has_state = asides.iter().any(|aside| aside.kind == AsideKind::State);
-    let boxes = match asides.len() {
-        0 => return None,
-        1 if has_state => "1 line may be open work".to_owned(),
-        1 => "1 box is open and does not count".to_owned(),
-        several if has_state => format!("{several} lines may be open work"),
-        several => format!("{several} boxes are open and do not count"),
+    let (one, several) = if has_state {
+        ("line may be open work", "lines may be open work")
+    } else {
+        ("box is open and does not count", "boxes are open and do not count")
     };
+    let boxes = counted_as(asides.len(), one, several);
     let named = few(&mut asides.iter().map(Aside::named_at_end), NAMED_AT_END);
-    Some(format!("{boxes}: {named}"))
+    (!named.is_empty()).then(|| format!("{boxes}: {named}"))
 }
 
 fn cut(text: &str, most: usize) -> String {

@@ -11,7 +11,7 @@ use super::markdown::{Kind, Line};
 /// Bytes before a box that decide what the box is.
 const NEAR: usize = 40;
 /// Signs of work that is not done.
-const PICTURES: &str = "\u{d7}\u{231b}\u{23ed}\u{23f3}\u{23f8}\u{25b6}\u{25cc}\u{25d0}\u{25d1}\u{25d2}\u{25d3}\u{25d4}\u{25d5}\u{26ab}\u{26d4}\u{2716}\u{2717}\u{2718}\u{274c}\u{2b55}\u{1f3d7}\u{1f504}\u{1f518}\u{1f51c}\u{1f534}\u{1f535}\u{1f6a7}\u{1f6ab}\u{1f7e0}\u{1f7e1}\u{1f7e5}\u{1f7e7}\u{1f7e8}";
+const PICTURES: &str = "\u{231b}\u{23ed}\u{23f3}\u{23f8}\u{25b6}\u{25cc}\u{25d0}\u{25d1}\u{25d2}\u{25d3}\u{25d4}\u{25d5}\u{26ab}\u{26d4}\u{2716}\u{2717}\u{2718}\u{274c}\u{2b55}\u{1f3d7}\u{1f504}\u{1f518}\u{1f51c}\u{1f534}\u{1f535}\u{1f6a7}\u{1f6ab}\u{1f7e0}\u{1f7e1}\u{1f7e5}\u{1f7e7}\u{1f7e8}";
 /// What a page draws as such a sign, or as a square.
 const CODES: &str = ":x: :construction: :hourglass: :hourglass_flowing_sand: :arrows_counterclockwise: :soon: :no_entry: :no_entry_sign: :heavy_multiplication_x: :red_circle: :large_blue_circle: :yellow_circle: :orange_circle: :o: :white_circle: :black_circle: :white_large_square: :white_medium_square: :white_small_square: :white_square_button: :black_large_square: :black_square_button: $\\square$ $\\Box$ &square; &squ;";
 /// Words of such work; those in capitals here count in capitals alone.
@@ -22,19 +22,38 @@ const DONE: &str = "done|ok|closed|complete|completed|finished|fixed|merged|reso
 const STATES: &str = "status|state|done|estado|statut|stato|\u{72b6}\u{6001}|\u{72c0}\u{614b}|\u{441}\u{442}\u{430}\u{442}\u{443}\u{441}";
 /// Blanks and wide marks around a state, and the sign that has a letter drawn.
 const AROUND: &str = " \u{2013}\u{2014}\u{3010}\u{3011}\u{ff08}\u{ff09}\u{ff0c}\u{ff1a}\u{fe0f}";
+/// Bytes of the longest words of open work, and signs around them.
+const LONGEST_STATE: usize = 16;
 /// Bytes of an HTML tag on the lines below its first one.
 const LONGEST_TAG: usize = 1_000;
 
-/// Why a line that is no task looks like one, and whether a box in the line is open; `None` without a box. An HTML tag
-/// may end in `below`, the text behind the line.
-pub fn seen_in(line: &Line<'_>, below: &[u8]) -> Option<(AsideKind, bool)> {
+/// Why a line that is no task looks like one, whether it does so wherever it stands, and whether the work may be open.
+/// `None` for most lines. An HTML tag may end in `below`, the text behind the line.
+pub fn seen_in(line: &Line<'_>, below: &[u8]) -> Option<(AsideKind, bool, bool)> {
+    let words = line.words();
+    let has_signs = has_signs(words);
+    if has_signs && let Some((kind, is_open)) = box_in(line, below) {
+        return Some((kind, true, is_open));
+    }
+    if line.is_hidden() && begins_open(line.text) {
+        return Some((AsideKind::Hidden, true, false));
+    }
+    // A row or a picture.
+    let may_show = || {
+        let mut wide = memchr::memchr2_iter(0xe2, 0xf0, words);
+        memchr::memchr(b'|', words).is_some() || wide.any(|at| words.get(at + 1) > Some(&0x83))
+    };
+    let may_tell = may_tell(words) || (has_signs && may_show());
+    let (is_sure, is_open) = (may_tell && line.kind != Kind::Quote).then(|| state_in(line))??;
+    Some((AsideKind::State, is_sure, is_open))
+}
+
+fn box_in(line: &Line<'_>, below: &[u8]) -> Option<(AsideKind, bool)> {
     let words = line.words();
     if let Some(is_open) = open_in_html(words, below) {
         return Some((AsideKind::Code, is_open || open_in(words).is_some()));
     }
-    if !may_have_box(words) || all(words).next().is_none() {
-        return None;
-    }
+    all(words).next()?;
     let inner = in_code(words);
     let kind = if inner.is_some() { Kind::Code } else { line.kind };
     let words = &*without_code(inner.unwrap_or(words).trim_ascii_end());
@@ -54,125 +73,120 @@ fn in_code(words: &[u8]) -> Option<&[u8]> {
 }
 
 /// True if a hidden line begins with an open box, behind bullets of any kind.
-pub fn begins_open(line: &[u8]) -> bool {
+fn begins_open(line: &[u8]) -> bool {
     let first = line.iter().position(|byte| !b" \t-+*>|#.)0123456789".contains(byte));
     let found = first.and_then(|first| TaskBox::any(&line[first..]));
     found.is_some_and(|found| found.is_blank || found.mark.is_ascii_punctuation())
 }
 
-/// What a line without a box tells of a task: whether it does so wherever it stands, and whether the work may be open.
 /// `[in progress] Test it`, `[~](T002)`, `| 1/3 |`, `TODO: test it`, `Test it ⏳`.
-pub fn state_in(line: &Line<'_>) -> Option<(bool, bool)> {
-    let text = text_of(line.words());
-    if line.kind == Kind::Quote || !may_tell(&text) {
-        return None;
-    }
-    let mut places = memchr::memchr3_iter(b':', b'$', b'&', text.as_bytes());
-    let code = |at: usize| CODES.split(' ').find(|code| text[at..].starts_with(code));
-    let drawn = places.find_map(code).map(|code| text.replace(code, "\u{23f3}"));
-    let text = drawn.as_deref().unwrap_or(&text);
-    let is_open = || {
-        (is_row(text.as_bytes()) && text.split('|').any(is_open_cell))
-            || value_in(text).is_some_and(tells)
-            || is_open_line(line.kind, text)
+fn state_in(line: &Line<'_>) -> Option<(bool, bool)> {
+    let plain = text_of(line.words());
+    // A link is one word, and a dash sets apart.
+    let text = plain.replace("](", "_").replace(" - ", ": ");
+    let drawn = CODES.split(' ').find(|code| text.contains(code));
+    let text = drawn.map_or(text.clone(), |code| text.replace(code, "\u{23f3}"));
+    let told = if is_row(text.as_bytes()) {
+        text.split('|').filter_map(|cell| told_in_cell(cell.trim())).max()
+    } else {
+        told_in_line(line.kind, &text)
     };
-    match in_brackets(text) {
-        Some((true, is_open)) => Some((true, is_open)),
-        _ if is_open() => Some((!matches!(line.kind, Kind::Heading(_)), true)),
-        _ if open_value(text) => Some((false, true)),
-        told => told,
-    }
+    let told = told.map(|is_sure| (is_sure, true));
+    let bracketed = in_brackets(&plain);
+    bracketed.filter(|(has_id, _)| *has_id).or(told).or(bracketed)
 }
 
 /// A look at a few bytes: most lines tell nothing.
-fn may_tell(text: &str) -> bool {
-    let words = text.as_bytes();
-    let inner = text.trim_matches([' ', '"', '\'', '(', ')', '*', ',', '.', '_', '`']);
-    let is_plain = matches!(inner.as_bytes(), [first, next, .., last]
-        if first.is_ascii_alphanumeric() && last.is_ascii_alphanumeric()
-            && !next.is_ascii_uppercase() && !last.is_ascii_uppercase());
-    let is_key = |at: usize| words[..at].windows(3).any(|part| part == b"tat");
-    let is_wide = |at: usize| words.get(at + 1).is_some_and(|next| *next > 0x83);
-    !is_plain
-        || memchr::memchr(b'|', words).is_some()
-        || memchr::memchr(b':', words).is_some_and(is_key)
-        || memchr::memchr2_iter(0xe2, 0xf0, words).any(is_wide)
+fn may_tell(words: &[u8]) -> bool {
+    let is_loud = |words: &[u8]| {
+        let first = words.iter().position(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
+        first.is_none_or(|at| {
+            matches!(words[at..], [b'A'..=b'Z' | 0x80.., b'A'..=b'Z' | 0x80.., ..])
+        })
+    };
+    // Words of open work end with these letters, near what sets them apart.
+    let is_mark = |byte: &u8| byte.is_ascii_punctuation() || *byte == b' ';
+    let end = words.iter().rposition(|byte| !is_mark(byte)).map_or(0, |last| last + 1);
+    let near = &words[end.saturating_sub(LONGEST_STATE)..end];
+    let may_be_last =
+        matches!(near, [.., b'd'..=b'g' | b'o' | b'p' | b's' | b'A'..=b'Z' | b'%' | 0x80..])
+            && near.iter().any(|byte| matches!(byte, b'[' | b'(' | b':' | b'-' | 0x80..));
+    may_be_last
+        || matches!(words, [b'[' | b':' | b'&' | b'$', ..] | [b'*', b'*', b'[', ..])
+        || matches!(words, [.., b':' | b']' | b')'])
+        || is_loud(words)
+        || memchr::memchr(b':', words).is_some_and(|at| is_loud(&words[at..]))
 }
 
-/// What stands behind a key of a state, or in brackets at the end.
-fn value_in(text: &str) -> Option<&str> {
-    let sign = memchr::memchr3(b':', 0xe2, 0xef, text.as_bytes()).unwrap_or(0);
-    let key = text[..sign].trim_end_matches(is_around).rsplit(is_around).next();
-    let in_brackets = || text.strip_suffix(']')?.rfind('[');
-    let at = key.filter(|key| is_of(STATES, key)).map(|_| sign).or_else(in_brackets);
-    at.map(|at| &text[at..])
+/// As [`told_in`]. Pictures may adorn what is no task. Nothing but words of open work is the title of an empty column,
+/// or a legend.
+fn told_in_line(kind: Kind, text: &str) -> Option<bool> {
+    let is_before = |letter| is_picture(letter) || is_around(letter);
+    let is_adorning = |letter| is_before(letter) && !"\u{231b}\u{23f3}\u{1f504}".contains(letter);
+    let (task, is_heading) = (TaskText::read(text), matches!(kind, Kind::Heading(_)));
+    if matches!(open_at(text.trim_matches(is_before)), Some((_, ""))) {
+        return None;
+    }
+    let has_number = task.id.is_some() || (is_heading && text.contains(char::is_numeric));
+    let told = if kind == Kind::Item || has_number {
+        told_in(text).max(told_in(task.title))
+    } else if is_heading || text.starts_with("**") {
+        told_in(text.trim_start_matches(is_adorning))
+    } else {
+        told_in(text.trim_start_matches(is_adorning).trim_end_matches(is_before))
+    };
+    // The value of a state is a text of its own.
+    let (key, value) = text.split_once(is_sign).unwrap_or_default();
+    let key = key.trim_end_matches(is_around).rsplit(is_around).next()?;
+    let told = told.max(told_in(value).filter(|_| is_of(STATES, key)));
+    told.map(|is_sure| is_sure && !is_heading)
 }
 
-/// A value says in small letters or figures that work is open: `**Status**: pending`.
-pub fn open_value(text: &str) -> bool {
-    let value = value_in(text).map(|value| value.trim_matches(is_around));
-    value.is_some_and(|value| is_of(OPEN, value) || is_share(value))
-}
-
-fn is_open_cell(cell: &str) -> bool {
-    let (cell, bare) = (cell.trim(), cell.trim_matches(is_around));
+fn told_in_cell(cell: &str) -> Option<bool> {
     let inner = cell.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or_default();
     let is_word = |letter: char| letter.is_alphabetic() || " -_".contains(letter);
-    matches!(cell, "~" | "?" | "!" | ">")
-        || tells(cell)
-        || is_share(bare)
-        || (is_loud(bare) && is_of(OPEN, bare))
-        || (inner.len() > 1 && inner.chars().all(is_word) && !is_of(DONE, inner))
+    let is_odd = inner.len() > 1 && inner.chars().all(is_word) && !is_of(DONE, inner);
+    let is_share = is_share(cell.trim_matches(is_around)) == Some(true);
+    let is_open = is_odd || is_share || matches!(cell, "~" | "?");
+    is_open.then_some(true).or_else(|| told_in(cell))
 }
 
-/// A part of a whole.
-fn is_share(words: &str) -> bool {
-    let share = words.strip_suffix("tasks").unwrap_or(words);
-    let share = share.split_once('/').or_else(|| Some((share.strip_suffix('%')?, "100")));
-    let [done, all] =
-        share.map_or([None; 2], |(done, all)| [done, all].map(|part| part.trim().parse().ok()));
-    done.is_some_and(|_: u32| done < all)
-}
-
-/// A line says that work is open. `🚧 In progress` may be the title of an empty column, or of a page.
-fn is_open_line(kind: Kind, text: &str) -> bool {
-    let task = TaskText::read(text);
-    let is_before = |letter| is_picture(letter) || is_around(letter);
-    match kind {
-        Kind::Heading(3..) if text.starts_with(['\u{231b}', '\u{23f3}', '\u{1f504}']) => {
-            !is_of(OPEN, text.trim_matches(is_before))
-        }
-        Kind::Heading(_) if text.contains(char::is_numeric) && text.contains(is_picture) => true,
-        _ if kind == Kind::Item || task.id.is_some() => tells(text) || tells(task.title),
-        Kind::Text | Kind::Code if !text.starts_with("**") => tells(&text.replace(is_picture, "")),
-        _ => tells(text.trim_start_matches(is_before)),
+/// Whether a text tells of open work, and for sure: it begins or ends with a picture, begins with words of open work in
+/// capitals or brackets, or ends with such words and no others behind a bracket, a colon, a dash or a picture.
+pub fn told_in(text: &str) -> Option<bool> {
+    let (first, end) = (text.trim_start_matches(is_around), text.trim_end_matches(is_around));
+    let at = end.rfind(is_sign).unwrap_or(0);
+    let last = end[at..].trim_start_matches(|sign| is_sign(sign) || is_around(sign));
+    let is_apart = text.trim_start_matches('*').starts_with(is_sign);
+    match (open_at(first), open_at(last)) {
+        _ if first.starts_with(is_picture) || end.ends_with(is_picture) => Some(true),
+        (Some((loud, rest)), _) if loud || (is_apart && rest.starts_with(is_sign)) => Some(true),
+        (_, Some((loud, ""))) => Some(loud || end[at..].starts_with(is_picture)),
+        _ if at > 0 && !text.ends_with([')', ']']) => None,
+        _ => is_share(last)?.then_some(false),
     }
 }
 
-/// A text begins or ends with a picture, or with words of open work: in front of others (`TODO(ann): test it`), or
-/// alone behind a bracket, a colon, a dash or a picture (`Test it (PENDING)`, `🔄 In Progress`).
-fn tells(text: &str) -> bool {
-    let inner = text.trim_start_matches(is_around);
-    let bare = text.trim_end_matches(is_around);
-    let is_marked = text.trim_start_matches('*').starts_with(['[', '\u{3010}', '\u{ff08}']);
-    // `NEXT.js` and `WAIT_TIME` are names, and `[TODO](a.md)` is a link.
-    let is_name = |rest: &str| match rest.as_bytes() {
-        [b'.' | b'_', next, ..] => next.is_ascii_alphabetic(),
-        rest => rest.starts_with(b"]("),
-    };
-    let is_behind = |rest: &str| !is_name(rest) && rest.contains(char::is_alphanumeric);
-    let mut first = inner.match_indices(is_around).take(3).map(|(at, _)| inner.split_at(at));
-    let last = bare.rmatch_indices(is_around).take(3).map(|(at, sign)| at + sign.len());
-    inner.starts_with(is_picture)
-        || bare.trim_end_matches('\u{d7}').ends_with(is_picture)
-        || first.any(|(words, rest)| {
-            (is_marked || is_loud(words)) && is_of(OPEN, words) && is_behind(rest)
-        })
-        || last.map(|at| bare.split_at(at)).any(|(rest, words)| {
-            let rest = rest.trim_end_matches(['*', '_', '`', ' ']);
-            let is_apart = rest.ends_with(['[', '(', ':', '-', '\u{2013}', '\u{2014}']);
-            ((is_apart && is_loud(words)) || rest.ends_with(is_picture)) && is_of(OPEN, words)
-        })
+/// Whether words of open work at the start of a text are in capitals, and the text behind them. `NEXT.js` and `WAIT_TIME`
+/// are names.
+fn open_at(text: &str) -> Option<(bool, &str)> {
+    OPEN.split('|').find_map(|known| {
+        let (words, rest) = text.split_at_checked(known.len())?;
+        let next = rest.trim_start_matches(['.', '_', '-', '/']);
+        let is_loud = !words.contains(char::is_lowercase);
+        let is_same = known.eq_ignore_ascii_case(words)
+            && (is_loud || known.contains(char::is_lowercase))
+            && !next.starts_with(char::is_alphanumeric);
+        is_same.then_some((is_loud, rest))
+    })
+}
+
+/// Whether words are a part of a whole.
+fn is_share(words: &str) -> Option<bool> {
+    let share = words.strip_suffix("tasks").unwrap_or(words);
+    let (done, all) = share.split_once('/').or_else(|| Some((share.strip_suffix('%')?, "100")))?;
+    let [done, all] = [done, all].map(|part| part.trim().parse::<u32>().ok());
+    Some(done? < all?)
 }
 
 /// Words in brackets in front of others: whether an id stands right behind, and whether the work may be open.
@@ -184,27 +198,28 @@ fn in_brackets(text: &str) -> Option<(bool, bool)> {
     };
     let behind = behind.strip_prefix("**").unwrap_or(behind);
     // `[US1] T002` names two things, and `[Docs](T002)` is a link.
-    let is_link = behind.starts_with(['(', '[']);
-    let is_name = state.contains(char::is_alphabetic)
-        && (is_link || state.contains(|letter: char| letter.is_ascii_digit()));
+    let is_named =
+        behind.starts_with(['(', '[']) || state.bytes().any(|byte| byte.is_ascii_digit());
+    let is_name = is_named && state.contains(char::is_alphabetic);
     let has_id = !is_name && TaskText::read(behind.trim_ascii()).id.is_some();
     ((1..=NEAR).contains(&state.len())
         && (has_id || (behind.len() > 1 && starts_blank(behind.as_bytes()))))
     .then(|| (has_id, !is_of(DONE, state.trim())))
 }
 
-/// A list has these words. Those that it has in capitals are so everywhere.
+/// A list has these words.
 fn is_of(list: &str, words: &str) -> bool {
-    let is_same = |known: &str| known.contains(char::is_lowercase) || is_loud(words);
-    list.split('|').any(|known| known.eq_ignore_ascii_case(words) && is_same(known))
-}
-
-fn is_loud(words: &str) -> bool {
-    !words.contains(char::is_lowercase)
+    list.split('|').any(|known| known.eq_ignore_ascii_case(words))
 }
 
 fn is_picture(letter: char) -> bool {
     !letter.is_ascii() && PICTURES.contains(letter)
+}
+
+/// Sets a part of a text apart.
+fn is_sign(letter: char) -> bool {
+    "[](){}:\u{2013}\u{2014}\u{3010}\u{3011}\u{ff08}\u{ff09}\u{ff0c}\u{ff1a}".contains(letter)
+        || is_picture(letter)
 }
 
 /// Blanks, brackets and marks around a state.
@@ -214,7 +229,7 @@ fn is_around(letter: char) -> bool {
 
 /// The place of an open box in the words of a task; empty brackets there are words, not a box.
 pub fn open_in(words: &[u8]) -> Option<usize> {
-    if !may_have_box(words) {
+    if !has_signs(words) {
         return None;
     }
     let words = &*without_code(words);
@@ -223,12 +238,11 @@ pub fn open_in(words: &[u8]) -> Option<usize> {
     open.map(|(at, _)| at)
 }
 
-/// A byte of the line may begin a box.
-fn may_have_box(words: &[u8]) -> bool {
-    words.starts_with(b"<")
-        || memchr::memchr3(b'[', b'(', b'{', words).is_some()
-        || memchr::memchr(b'&', words).is_some()
-        || !words.is_ascii()
+/// A byte of the line may begin a box, a tag, a cell or a picture.
+fn has_signs(words: &[u8]) -> bool {
+    // Without a branch for each byte, several bytes are compared at once.
+    let is_sign = |byte: &u8| b"[({<&|".iter().fold(*byte > 0x7f, |any, sign| any || byte == sign);
+    words.iter().fold(false, |found, byte| found | is_sign(byte))
 }
 
 /// Looks for checkboxes in HTML: `true` if one is open, `None` without any.
@@ -249,14 +263,14 @@ fn open_in_html(words: &[u8], below: &[u8]) -> Option<bool> {
 
 /// All candidates, each with its place.
 fn all(words: &[u8]) -> impl Iterator<Item = (usize, TaskBox)> {
-    let may_begin = |at: &usize| match words[*at] {
-        b'[' | b'&' | 0xe2 | 0xe3 | 0xef | 0xf0 => true,
-        // A function call has nothing between its brackets.
-        b'(' | b'{' | b'<' => *at == 0 || b" |*_".contains(&words[at - 1]),
-        _ => false,
+    let is_sign =
+        |(_, byte): &(usize, &u8)| matches!(byte, b'[' | b'&' | b'(' | b'{' | b'<' | 0xe2..);
+    // A function call has nothing between its brackets.
+    let is_call = |at: usize| {
+        matches!(words[at], b'(' | b'{' | b'<') && at > 0 && !b" |*_".contains(&words[at - 1])
     };
-    let places = (0..words.len()).filter(may_begin);
-    places.filter_map(|at| Some((at, TaskBox::any(&words[at..])?)))
+    let places = words.iter().enumerate().filter(is_sign).map(|(at, _)| at);
+    places.filter(move |at| !is_call(*at)).filter_map(|at| Some((at, TaskBox::any(&words[at..])?)))
 }
 
 /// True if a person sees a box here: brackets around a blank, a tick or a sign, but not `note[*]` or the value in

@@ -186,9 +186,10 @@ impl Page {
         let outer = inside.checked_sub(1).map_or(0, |last| self.items[last].content);
         // People see a task also where CommonMark would continue a paragraph, and beside an item with the same indent.
         let is_beside = self.items.get(inside).is_some_and(|item| item.column <= line.column);
-        let is_task = (self.is_paragraph || is_beside) && is_task(line.words());
+        let words = line.words();
+        let is_task = || (self.is_paragraph || is_beside) && is_task(words);
         // A line with this indent is code, or continues a paragraph.
-        if line.column >= outer + CODE && !is_task {
+        if line.column >= outer + CODE && !is_task() {
             if !self.is_paragraph {
                 self.items.truncate(inside);
                 line.kind = Kind::Code;
@@ -203,7 +204,7 @@ impl Page {
             (line.kind, self.is_paragraph) = (Kind::Rule, false);
             return None;
         }
-        let behind_bullets = self.bullets(line, inside, continues && !is_task);
+        let behind_bullets = self.bullets(line, inside, continues && !is_task());
         let is_item = behind_bullets.is_some();
         let kind = behind_bullets.unwrap_or_else(|| kind_of(line.words()));
         let opened = Hiding::opened_by(line.words()).filter(|_| kind == Kind::Text);
@@ -293,8 +294,10 @@ fn kind_of(words: &[u8]) -> Kind {
 
 /// `---`, `***` or `___` alone on a line, with or without blanks between them.
 fn is_rule(words: &[u8]) -> bool {
-    let Some(mark) = words.first().filter(|mark| b"-*_".contains(mark)) else { return false };
-    words.iter().all(|byte| byte == mark || b" \t".contains(byte))
+    let Some(mark @ (b'-' | b'*' | b'_')) = words.first() else { return false };
+    let is_of_rule = |byte: &u8| byte == mark || matches!(byte, b' ' | b'\t');
+    words.last().is_some_and(is_of_rule)
+        && words.iter().all(is_of_rule)
         && memchr::memchr_iter(*mark, words).count() >= 3
 }
 
@@ -306,7 +309,7 @@ fn bullet_length(text: &[u8]) -> Option<usize> {
         b'.' | b')' if (1..=9).contains(&digits) => digits + 1,
         _ => return None,
     };
-    (text.len() == length || b" \t".contains(&text[length]) || text[length..].starts_with(NO_BREAK))
+    (matches!(text.get(length), None | Some(b' ' | b'\t')) || text[length..].starts_with(NO_BREAK))
         .then_some(length)
 }
 

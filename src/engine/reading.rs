@@ -7,7 +7,7 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use super::aside::{Aside, AsideKind, TOGETHER};
-use super::boxes::{self, open_value};
+use super::boxes;
 use super::line::{Piece, TaskBox, TaskText, text_of};
 use super::markdown::{self, Kind, Line};
 use super::tasks::{NESTED, Task, TaskList};
@@ -337,16 +337,15 @@ impl ListReader {
         let at = words.iter().position(u8::is_ascii_alphanumeric).unwrap_or(words.len());
         let (signs, rest) = words.split_at(at);
         // In a quote or behind a picture as well.
-        let is_begin = signs.last().is_none_or(|sign| b"-*_> ".contains(sign));
+        let is_begin = matches!(signs, [] | [.., b'-' | b'*' | b'_' | b'>' | b' ']);
         let is_key = |start: &[u8]| is_begin && start.eq_ignore_ascii_case(b"verify");
-        if !rest.get(..6).is_some_and(is_key) {
+        let Some((_, rest)) = rest.split_at_checked(6).filter(|(start, _)| is_key(start)) else {
             return;
-        }
+        };
         let Some(end) = memchr::memchr(b':', rest) else { return };
-        let key =
-            || rest[..end].iter().filter(|sign| !b"*_ ".contains(sign)).map(u8::to_ascii_lowercase);
-        let is_known = |known: &&str| key().eq(known.bytes());
-        if ["verify", "verifycommand", "verifycommands"].iter().any(is_known) {
+        let letters = rest[..end].iter().filter(|sign| !matches!(sign, b'*' | b'_' | b' '));
+        let more = || letters.clone().map(u8::to_ascii_lowercase);
+        if ["", "command", "commands"].iter().any(|known| more().eq(known.bytes())) {
             self.tasks[*task].check.get_or_insert(line.start..line.start + line.text.len());
         }
     }
@@ -383,19 +382,20 @@ impl ListReader {
         if line.kind != Kind::Item && memchr::memchr(b'[', line.words()).is_some() {
             self.above.legend.as_mut().into_iter().for_each(|marks| marks.push('\n'));
         }
-        if let Some((kind, is_open)) = boxes::seen_in(line, below.unwrap_or_default()) {
-            let is_legend = self.above.legend.is_some() || is_legend(&text_of(line.words()));
-            // Marks in code are explained, not used.
-            let is_open = is_open && !(is_legend && kind == AsideKind::Code);
-            let kind = if is_legend { AsideKind::Legend } else { kind };
-            self.unread.push(Aside::new(kind, number, line.text, is_open));
-        } else if line.is_hidden() && boxes::begins_open(line.text) {
-            self.unread.push(Aside::new(AsideKind::Hidden, number, line.text, false));
-        } else if let Some(told) = boxes::state_in(line) {
-            self.state(number, line, told);
-        } else if number <= self.front && line.column > 0 && open_value(&text_of(line.text)) {
-            self.state(number, line, (true, true));
+        let is_told = || line.column > 0 && boxes::told_in(&text_of(line.text)).is_some();
+        let front =
+            || (number <= self.front && is_told()).then_some((AsideKind::State, true, true));
+        let seen = boxes::seen_in(line, below.unwrap_or_default()).or_else(front);
+        let Some((kind, is_sure, is_open)) = seen else { return };
+        if kind == AsideKind::State {
+            return self.state(number, line, (is_sure, is_open));
         }
+        let is_legend =
+            !line.is_hidden() && (self.above.legend.is_some() || is_legend(&text_of(line.words())));
+        // Marks in code are explained, not used.
+        let is_open = is_open && !(is_legend && kind == AsideKind::Code);
+        let kind = if is_legend { AsideKind::Legend } else { kind };
+        self.unread.push(Aside::new(kind, number, line.text, is_open));
     }
 
     /// Notes what may be the state of a task, but not in a legend.

@@ -580,6 +580,12 @@ fn no_open_box_is_silent() {
         "\u{72b6}\u{6001}\u{ff1a}\u{23f3}",
         "Status \u{2014} \u{23f3}",
         "## Other\n**Status:** Not Started",
+        "\u{23f3} b",
+        "Part 2: b - \u{23f3} pending",
+        "### Part 2: b (pending)",
+        "## Part 2: b (0/3)",
+        "## Part 2: b (0%)",
+        "## Other\n| T2 | pending |",
         "- < > b",
         "- \u{3016} \u{3017} b",
         "- \u{ff5b} \u{ff5d} b",
@@ -783,6 +789,9 @@ fn what_is_no_box_is_silent() {
         "- <> is a fragment",
         "- a < b > c",
         "| T2 | [done] |",
+        "| op | \u{d7} |",
+        "| a | > |",
+        "## 1. Plan \u{1f6a7} notes",
         "<!-- TODO: split it",
     ] {
         assert_eq!(list_with(line).asides(), [], "{line}");
