@@ -10,7 +10,7 @@ use crate::judge::{LOOK, TickJudge};
 use crate::session::proof::{Unjudged, judge_now, list_of};
 use crate::store::loops::Record;
 use crate::store::receipts::{Receipt, Receipts};
-use crate::world;
+use crate::world::{self, WallTime};
 
 /// An error if nothing can be kept outside of the project.
 pub fn receipts_of(project: &Project, feature: &Feature) -> io::Result<Receipts> {
@@ -20,8 +20,9 @@ pub fn receipts_of(project: &Project, feature: &Feature) -> io::Result<Receipts>
 /// Ticks that did not count at the loop's last stop and have no receipt since.
 pub fn refused(project: &Project, feature: &Feature, record: &Record) -> Vec<String> {
     let receipts = receipts_of(project, feature);
-    let known = receipts.map(|receipts| receipts.known(record.armed_at)).unwrap_or_default();
-    record.refused.iter().filter(|id| !known.contains_key(*id)).cloned().collect()
+    let known = receipts.map(|receipts| receipts.since(record.armed_at)).unwrap_or_default();
+    let is_open = |id: &&String| known.iter().all(|receipt| receipt.task != **id);
+    record.refused.iter().filter(is_open).cloned().collect()
 }
 
 /// Stores the files' contents before a loop's first task, unless they are stored: they will show its work.
@@ -53,7 +54,8 @@ impl Books<'_> {
         let last = judge.receipts.last().filter(|last| last.at >= judge.armed.at);
         let pin = self.loops.found(&self.feature.name).ok().flatten();
         let log_then = last.map(|last| last.log_read).or(pin.and_then(|pin| pin.commits_from));
-        let commits = log_then.and_then(|from| commits::made_since(root, from));
+        let commits =
+            log_then.and_then(|from| commits::made_since(root, from, WallTime::default()));
         let record = self.record();
         let receipt = Receipt {
             at: world::now(),
