@@ -6,6 +6,7 @@ use super::names::FileName;
 use crate::engine::order::{few, sorted};
 use crate::engine::proof::{ChangedFile, FileChange, Proof, Unproved, UnprovedReason};
 use crate::engine::scoreboard::TESTS_CHANGED;
+use crate::evidence::ignored::is_made;
 
 /// Changes that leave a doubt, the strongest first, with the words before the files.
 const DOUBTS: [(FileChange, &str); 9] = [
@@ -19,9 +20,6 @@ const DOUBTS: [(FileChange, &str); 9] = [
     (FileChange::Folder, "only a new folder:"),
     (FileChange::Gone, "gone:"),
 ];
-/// Beginnings and parts of the paths of files that look as if a program had made them.
-const MADE_BEGINS: &str = "target/ build/ dist/ out/ coverage/ .spool/ junit.xml go.sum";
-const MADE_PARTS: &str = ".lock -lock. .min. .pb. .generated. .egg-info/ .pid .sqlite3-";
 /// Files in one doubt.
 const NAMED: usize = 3;
 
@@ -434,12 +432,6 @@ impl<'a> Group<'a> {
         }
         "files have changed, and nothing shows that they are its work".to_owned()
     }
-}
-
-/// The file looks as if a program had made it, such as a lock file.
-fn is_made(path: &str) -> bool {
-    MADE_BEGINS.split(' ').any(|begin| path.starts_with(begin))
-        || MADE_PARTS.split(' ').any(|part| path.contains(part))
 }
 
 /// The weakest change has the highest rank.
