@@ -10,7 +10,7 @@ use super::aside::{Aside, AsideKind, TOGETHER};
 use super::boxes::{self, open_value};
 use super::line::{Piece, TaskBox, TaskText, text_of};
 use super::markdown::{self, Kind, Line};
-use super::tasks::{NESTED, Task, TaskList};
+use super::tasks::{NESTED, Task, TaskList, is_colon};
 
 const VERIFY: &[u8] = b"[VERIFY]";
 /// Letters of a title that stand for an id.
@@ -342,11 +342,10 @@ impl ListReader {
         if !rest.get(..6).is_some_and(is_key) {
             return;
         }
-        let Some(end) = memchr::memchr(b':', rest) else { return };
-        let key =
-            || rest[..end].iter().filter(|sign| !b"*_ ".contains(sign)).map(u8::to_ascii_lowercase);
-        let is_known = |known: &&str| key().eq(known.bytes());
-        if ["verify", "verifycommand", "verifycommands"].iter().any(is_known) {
+        let rest = String::from_utf8_lossy(&rest[6..]);
+        let key = rest.split_once(is_colon).map_or("?", |(key, _)| key).to_ascii_lowercase();
+        let key = key.trim_matches(|sign| matches!(sign, '*' | '_' | ' '));
+        if ["", "with", "command", "commands"].contains(&key) {
             self.tasks[*task].check.get_or_insert(line.start..line.start + line.text.len());
         }
     }
