@@ -94,16 +94,14 @@ pub fn other_phase(record: &mut Record, phase: &str) -> Option<Notice> {
     Some(Notice { event: JournalEvent::Phase, words })
 }
 
-/// The settings have just switched the loop off; `None` if the person knows.
-pub fn switched_off(record: &mut Record) -> Option<Notice> {
-    if std::mem::replace(&mut record.notified.switched_off, true) {
-        return None;
-    }
+/// The settings have just switched the loop off.
+pub fn switched_off(record: &mut Record) -> Notice {
+    record.notified.switched_off = true;
     let about = text::title(&record.about, 80);
     let words = format!(
         "`enabled: false` in `{SETTINGS}` switches the loop of {about} off: the agent may stop, and the loop stays armed. Set `enabled: true` to continue, or end it with `spool stop`."
     );
-    Some(Notice { event: JournalEvent::SwitchedOff, words })
+    Notice { event: JournalEvent::SwitchedOff, words }
 }
 
 fn unarmed(
