@@ -203,10 +203,6 @@ impl<'a> Boxes<'a> {
         self.judge.facts(task, (self.list, self.text), self.receipts)
     }
 
-    fn command_of(&self, id: &str) -> Option<String> {
-        self.judge.armed.verify.get(id).cloned()
-    }
-
     /// Ticks to judge, and ticks that were taken back and made again: their work stands, but their command may fail now.
     fn divide(
         &self,
@@ -225,12 +221,12 @@ impl<'a> Boxes<'a> {
             // By its receipt, only the command could prove this task. By now, files may prove it.
             let has_nothing = receipt.proof == Some(Proof::Tick) && receipt.own.is_empty();
             let is_open = self.claim.all_done && has_nothing && waits_for_command(receipt);
-            if (is_open && self.command_of(id).is_some())
+            if (is_open && self.judge.command_of(id).is_some())
                 || (is_again && (self.gone.contains_key(&task.id) || !says_the_same()))
             {
                 hand.push((task, id));
             } else if is_again {
-                again.push(Tick::of(task, receipt, self.command_of(id)));
+                again.push(Tick::of(task, receipt, self.judge.command_of(id)));
             }
         }
         (hand, again)
@@ -301,7 +297,7 @@ impl Ticks {
             };
             match boxes.gone.get(&task.id).filter(no_more).filter(|_| word == SaidWord::None) {
                 Some(why) => self.refuse(&task.id, why.clone()),
-                None => self.take(&task.id, word, judged, boxes.command_of(id)),
+                None => self.take(&task.id, word, judged, boxes.judge.command_of(id)),
             }
         }
     }
