@@ -228,6 +228,13 @@ impl<'a> Group<'a> {
         for found in self.named.iter().flatten().filter(|named| named.is_exact) {
             named_by[found.file].push(found.task);
         }
+        for (file, tasks) in self.files.since_arming.iter().zip(&mut named_by) {
+            // A file as the last tick left it is the work of the task whose receipt has it; a later change is not.
+            let [then, now] = file.step;
+            let whose = self.files.whose(&file.path);
+            let has_it = |task: &usize| whose == Some(&self.tasks[*task].id);
+            tasks.sort_by_key(|task| has_it(task) == (then != now));
+        }
         for is_shared in [false, true] {
             for (file, tasks) in named_by.iter().enumerate() {
                 let Some(first) = tasks.first().filter(|_| (tasks.len() > 1) == is_shared) else {
