@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::feature::project::Project;
 use crate::feature::settings::{Settings, SettingsError};
 use crate::hosts::{HookAnswer, HookEvent};
-use crate::session::{self, StopContext, stop};
+use crate::session::{StopContext, stop};
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::JournalEvent;
 use crate::system::files::real_path;
@@ -18,41 +18,22 @@ use crate::world::Deadline;
 /// Waits until the deadline for programs that write the feature's files.
 pub fn answer(event: &HookEvent, deadline: Deadline) -> HookAnswer {
     let Some(project) = project(event) else { return HookAnswer::silent() };
-    let read = Settings::read(&project.root);
-    let is_off = read.as_ref().map_or_else(|why| why.is_off, |read| !read.chosen.enabled());
     // The arming still holds if they cannot be read; the person is notified.
-    let (settings, broken) = match read {
+    let (settings, broken) = match Settings::read(&project.root) {
         Ok(settings) => (settings, None),
         Err(error) => (Settings { digest: error.digest, ..Settings::default() }, Some(error)),
     };
-    let answer = if is_off {
-        switched_off(&project, event).unwrap_or_default()
-    } else {
-        judge(&project, &settings, broken.as_ref(), event, deadline).unwrap_or_else(|error| {
-            let message = format!(
-                "Ralph-speckit allows the stop: its notes cannot be read or written: {error}. Fix that; the loop continues with your next prompt."
-            );
-            HookAnswer::notify(&message).log(&message)
-        })
-    };
+    let answer = judge(&project, &settings, broken.as_ref(), event, deadline);
+    let answer = answer.unwrap_or_else(|error| {
+        let message = format!(
+            "Ralph-speckit allows the stop: its notes cannot be read or written: {error}. Fix that; the loop continues with your next prompt."
+        );
+        HookAnswer::notify(&message).log(&message)
+    });
     match broken {
         Some(error) => answer.log(&error.one_line()),
         None => answer,
     }
-}
-
-/// Reports once that the settings switch a live loop off.
-fn switched_off(project: &Project, event: &HookEvent) -> Option<HookAnswer> {
-    let session = &event.session;
-    let loops = Loops::of(&project.root);
-    let live = |record: &Record| record.ledger.is_live() && !record.notified.switched_off;
-    loops.peek(session).filter(live)?;
-    let folder = loops.session(session).ok()?;
-    let mut record = folder.record().ok().flatten().filter(live)?;
-    let notice = session::switched_off(&mut record);
-    // A failed note is reported again at the next stop.
-    let _ = folder.note(&notice.entry(&record)).and_then(|()| folder.save(&record));
-    Some(session::with_notices(HookAnswer::silent(), &[notice]))
 }
 
 fn project(event: &HookEvent) -> Option<Project> {

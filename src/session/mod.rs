@@ -28,4 +28,4 @@ pub mod task_log;
 pub(crate) use context::StopContext;
 #[cfg(feature = "cli")]
 pub(crate) use context::waited_for;
-pub(crate) use notices::{PATIENCE, switched_off, tell, with_notices};
+pub(crate) use notices::{PATIENCE, tell};
