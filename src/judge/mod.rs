@@ -455,8 +455,10 @@ impl TickJudge {
         for (task, judged) in tasks.iter().zip(&mut judged) {
             let lacks = judged.proof.as_ref().err().map(|why| why.reason);
             let is_nameless = task.names.iter().all(|name| !name.looks);
-            // The task may be to commit what others have done. A commit is one task's.
-            if lacks == Some(UnprovedReason::NothingChanged) && is_nameless && *commits > 0 {
+            // The task may be to commit what others have done. A commit is one task's. An untouched project has nothing
+            // to commit.
+            let may_be = is_nameless && !facts.since_arming.is_empty();
+            if lacks == Some(UnprovedReason::NothingChanged) && may_be && *commits > 0 {
                 *commits -= 1;
                 (judged.proof, judged.doubt) = (Ok(Proof::Tick), ONLY_COMMITTED.to_owned());
             }

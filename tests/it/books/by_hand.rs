@@ -576,6 +576,19 @@ fn one_commit_ticks_one_task() {
 }
 
 #[test]
+fn empty_commit_ticks_no_task() {
+    let project = Project::with("- [ ] T001 Be faster\n- [ ] T002 b\n");
+    project.init();
+    project.commit("begin");
+    project.arm("");
+    let mut commit = project.command("git");
+    // Later than the second of the arming.
+    commit.env("GIT_COMMITTER_DATE", "2099-01-01T00:00:00Z");
+    Said::of(commit.args(["commit", "--quiet", "--allow-empty", "--message", "faster"])).ok();
+    project.call(&["done", "T001"]).refused().has("nothing in the project has changed");
+}
+
+#[test]
 fn ignored_folder_needs_no_slash() {
     let list = "- [ ] T001 Make the environment `.venv`\n- [ ] T002 Make out/client\n- [ ] T003 Install `.git/hooks/pre-commit`\n- [ ] T004 Write the rules for the editor\n";
     let project = Project::with(list);
