@@ -112,10 +112,6 @@ pub(super) fn wants_files(contract: &Contract, ledger: &Ledger, seen: &Observati
     unchanged.saturating_add(1) >= rails.max_unchanged || many || unseen_calls
 }
 
-pub(super) fn is_waiting(ledger: &Ledger, seen: &Observation) -> bool {
-    waits(ledger, seen).is_some()
-}
-
 /// True if one more stop without a tool call would end the loop: the record must then show all calls.
 pub fn is_last_idle_stop(rails: &Guardrails, ledger: &Ledger) -> bool {
     ledger.idle_stops.saturating_add(1) >= rails.max_idle_stops
@@ -480,7 +476,8 @@ fn too_early(contract: &Contract, after: &Ledger) -> Vec<Shortfall> {
     if after.iterations < first { vec![Shortfall::TooEarly { first }] } else { Vec::new() }
 }
 
-fn waits(before: &Ledger, seen: &Observation) -> Option<Vec<Waiting>> {
+/// What the stop waits for; `None` for nothing.
+pub fn waits(before: &Ledger, seen: &Observation) -> Option<Vec<Waiting>> {
     if unproven(before, seen) {
         return Some(vec![Waiting::Unproven]);
     }

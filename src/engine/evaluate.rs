@@ -5,7 +5,7 @@
 
 use super::contract::{Check, Contract};
 use super::decide::{
-    Decision, converges_first, decide, is_waiting, wants_checks, wants_files, wants_final_checks,
+    Decision, converges_first, decide, waits, wants_checks, wants_files, wants_final_checks,
     wants_review,
 };
 use super::ledger::Ledger;
@@ -60,7 +60,7 @@ pub fn evaluate(
         seen.files = look();
     }
     if runs_checks || (may_review && wants_review(contract, ledger, &seen)) {
-        let continues = converges || is_waiting(ledger, &seen);
+        let continues = converges || waits(ledger, &seen).is_some();
         let checks = contract.checks.clone();
         return Evaluation::RunChecks(Box::new(Pending { checks, continues, seen }));
     }

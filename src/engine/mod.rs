@@ -39,7 +39,8 @@ pub use contract::{Check, Contract, Guardrails, REVIEW, ReviewWhen, WithoutWork}
 pub use converge::Converging;
 pub use decide::{
     MOST_DENIED, UNSEEN, budget_is_up, change_is_a_link, change_is_gone, ended_by,
-    is_last_idle_stop, limit_is_up, project_is_gone, some_denied, time_is_up, waits_too_long,
+    is_last_idle_stop, limit_is_up, project_is_gone, some_denied, time_is_up, waits,
+    waits_too_long,
 };
 pub use evaluate::{Evaluation, Judgement, Pending, evaluate};
 pub use fallback::{AgentRest, Lineup, NextAgent, OVERLOAD_REST, OVERLOADS, RestCause, RunSign};

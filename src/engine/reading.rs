@@ -342,10 +342,12 @@ impl ListReader {
         let Some((_, rest)) = rest.split_at_checked(6).filter(|(start, _)| is_key(start)) else {
             return;
         };
-        let Some(end) = memchr::memchr(b':', rest) else { return };
+        let is_colon =
+            |at: &usize| rest[*at] == b':' || rest[*at..].starts_with("\u{ff1a}".as_bytes());
+        let Some(end) = memchr::memchr2(b':', 0xef, rest).filter(is_colon) else { return };
         let letters = rest[..end].iter().filter(|sign| !matches!(sign, b'*' | b'_' | b' '));
         let more = || letters.clone().map(u8::to_ascii_lowercase);
-        if ["", "command", "commands"].iter().any(|known| more().eq(known.bytes())) {
+        if ["", "with", "command", "commands"].iter().any(|known| more().eq(known.bytes())) {
             self.tasks[*task].check.get_or_insert(line.start..line.start + line.text.len());
         }
     }

@@ -96,8 +96,13 @@ impl Task {
     /// Only the first code on that line runs; prose is for the reader.
     pub fn verify_command(&self, text: &[u8]) -> Option<String> {
         let line = String::from_utf8_lossy(text.get(self.check.clone()?)?);
-        code_in(line.split_once(':')?.1).map(str::to_owned)
+        code_in(line.split_once(is_colon)?.1).map(str::to_owned)
     }
+}
+
+/// Ends the key of a `Verify` line.
+fn is_colon(sign: char) -> bool {
+    matches!(sign, ':' | '：')
 }
 
 impl TaskList {
@@ -353,12 +358,16 @@ pub(super) mod tests {
         assert_eq!(command("  ```\n  Verify: `fenced`\n  ```\n"), None);
         assert_eq!(command("  - [ ] T002 nested\n    - Verify: `of the nested one`\n"), None);
         assert_eq!(command("  - Verification: `x`\n"), None);
+        assert_eq!(command("  - Verify with care: `x`\n"), None);
+        assert_eq!(command("  - Verify without: `x`\n"), None);
         for line in [
             "VERIFY: `a`",
             "> Verify: `a`",
             "- ✅ **Verify:** `a`",
             "Verify command: `a`",
             "- **Verify Commands**: `a`",
+            "- Verify：`a`",
+            "- **Verify with**: `a`",
         ] {
             assert_eq!(command(&format!("  {line}\n")).as_deref(), Some("a"), "{line}");
         }

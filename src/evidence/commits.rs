@@ -9,7 +9,7 @@ use memchr::{memchr_iter, memrchr};
 use crate::engine::hash_of;
 use crate::store::loops::Record;
 use crate::store::read;
-use crate::world::FileTime;
+use crate::world::{FileTime, WallTime};
 
 /// Bytes of the log that are read.
 const MOST: u64 = 256 << 10;
@@ -45,27 +45,40 @@ pub fn last_commit(log: &Path) -> Option<FileTime> {
 ///
 /// An amended commit does not count, nor do a checkout and a rebase: their work was there before.
 pub fn counted(root: &Path, record: &mut Record) -> Option<u64> {
+    let place = LogPlace { length: record.commits_read, line: record.commits_line };
+    let (commits, place) = new_since(root, place, record.seen_at.max(record.armed_at))?;
+    (record.commits_read, record.commits_line) = (place.length, place.line);
+    Some(commits)
+}
+
+/// Commits in the log behind these bytes; `None` without a log. From 0, the times of the log decide.
+pub fn made_since(root: &Path, from: u64, not_before: WallTime) -> Option<u64> {
+    let place = LogPlace { length: from, line: 0 };
+    new_since(root, place, not_before).map(|(commits, _)| commits)
+}
+
+/// Commits behind a place of the log, and the place that is read by then.
+fn new_since(root: &Path, place: LogPlace, not_before: WallTime) -> Option<(u64, LogPlace)> {
     let (file, meta) = read::open(&log_of(root)?).ok()?;
-    let (from, end) = (record.commits_read, meta.len());
+    let (from, end) = (place.length, meta.len());
     if from == end {
-        return Some(0);
+        return Some((0, place));
     }
     let has_grown = from > 0 && from < end;
     let start = if has_grown { from } else { 0 }.max(end.saturating_sub(MOST));
     let text = read_from(file, start, MOST)?;
     // A line that is still being written waits for the next time.
     let text = whole_lines(&text);
-    record.commits_read = start + text.len() as u64;
-    let read_before = std::mem::replace(&mut record.commits_line, last_line_hash(text));
-    let (new, not_before) = match behind_line(text, read_before).filter(|_| !has_grown) {
+    let read = LogPlace { length: start + text.len() as u64, line: last_line_hash(text) };
+    let (new, not_before) = match behind_line(text, place.line).filter(|_| !has_grown) {
         Some((_, rest)) => (rest, 0),
         None if has_grown => (text, 0),
         // The log was never read, or its known lines are gone: the times decide.
-        None => (text, record.seen_at.max(record.armed_at).millis() / 1000),
+        None => (text, not_before.millis() / 1000),
     };
     let lines = new.split(|byte| *byte == b'\n');
     let is_new = |second: &u64| *second >= not_before;
-    Some(lines.filter_map(second_of_commit).filter(is_new).count() as u64)
+    Some((lines.filter_map(second_of_commit).filter(is_new).count() as u64, read))
 }
 
 /// Commits up to here are not the work of a loop that begins now.
@@ -121,11 +134,6 @@ fn behind_line(lines: &[u8], hash: u64) -> Option<(&[u8], &[u8])> {
     found
 }
 
-/// Commits in the log behind these bytes; `None` without a log.
-pub fn made_since(root: &Path, from: u64) -> Option<u64> {
-    counted(root, &mut Record { commits_read: from, ..Record::default() })
-}
-
 fn log_of(root: &Path) -> Option<PathBuf> {
     Some(repository_of(root)?.join("logs").join("HEAD"))
 }
@@ -164,7 +172,6 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::world::WallTime;
 
     const LOG: &str = "\
 0000 1111 A B <a@b> 1000 +0000\tcommit (initial): commit: one

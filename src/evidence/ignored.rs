@@ -15,7 +15,8 @@ pub const MOST: u64 = 1 << 20;
 /// Files that hold no work in a folder without git. A `.gitignore` with `!target/` takes a name out.
 const WITHOUT_GIT: &str = include_str!("without_git.gitignore");
 
-/// Leftovers of programs and the folders of agents: never work, even if git tracks them.
+/// Leftovers of programs and the folders of agents: never work, even if git tracks them. Then files that look as if a
+/// program had made them.
 const NOISE: &str = include_str!("noise.names");
 
 /// A bit for the first two bytes of each name of noise, and for the last two of each ending.
@@ -27,7 +28,7 @@ const fn marks(of_ends: bool) -> [u64; 16] {
     let (mut marks, mut start, mut at) = ([0; 16], 0, 0);
     while at < names.len() {
         if names[at] == b'\n' {
-            if at > start + 1 && (names[start] == b'*') == of_ends {
+            if at > start + 1 && names[start] != b'/' && (names[start] == b'*') == of_ends {
                 let first = if of_ends { at - 2 } else { start };
                 let place = place(names[first], names[first + 1]);
                 marks[place / 64] |= 1 << (place % 64);
@@ -60,6 +61,15 @@ pub fn is_noise(name: &[u8]) -> bool {
         || (name.first_chunk().is_some_and(|begin| is_in(&BEGINS, begin)) && find(name))
         || (name.last_chunk().is_some_and(|end| is_in(&ENDS, end))
             && ending().is_some_and(|end| find(&[b"*", end].concat())))
+}
+
+/// The file looks as if a program had made it, such as a lock file. `path` is relative to the project.
+pub fn is_made(path: &str) -> bool {
+    let is_it = |mark: &str| match mark.strip_prefix('*') {
+        Some(part) => path.contains(part),
+        None => path.starts_with(mark),
+    };
+    NOISE.lines().filter_map(|line| line.strip_prefix('/')).any(is_it)
 }
 
 /// The patterns of one folder: its own list, then those above.
@@ -224,7 +234,7 @@ mod tests {
 
     #[test]
     fn what_programs_leave_is_noise() {
-        for name in NOISE.lines().skip(1) {
+        for name in NOISE.lines().filter(|line| !line.starts_with(['#', '/'])) {
             assert!(is_noise(name.replace('*', "a").as_bytes()), "{name}");
         }
         for name in ["a.rs~", "#a.rs#", "npm-debug.log", ".main.c.swp", "Main.class", "a.c.orig"] {

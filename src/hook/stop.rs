@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::feature::project::Project;
 use crate::feature::settings::{Settings, SettingsError};
 use crate::hosts::{HookAnswer, HookEvent};
-use crate::session::{self, StopContext, stop};
+use crate::session::{StopContext, stop};
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::JournalEvent;
 use crate::system::files::real_path;
@@ -18,45 +18,22 @@ use crate::world::Deadline;
 /// Waits until the deadline for programs that write the feature's files.
 pub fn answer(event: &HookEvent, deadline: Deadline) -> HookAnswer {
     let Some(project) = project(event) else { return HookAnswer::silent() };
+    // The arming still holds if they cannot be read; the person is notified.
     let (settings, broken) = match Settings::read(&project.root) {
-        Ok(settings) if !settings.chosen.enabled() => {
-            return switched_off(&project, event).unwrap_or_default();
-        }
-        Err(error) if error.is_off => {
-            let answer = switched_off(&project, event).unwrap_or_default();
-            return answer.log(&error.one_line());
-        }
         Ok(settings) => (settings, None),
-        // The arming still holds; the person is notified.
         Err(error) => (Settings { digest: error.digest, ..Settings::default() }, Some(error)),
     };
-    let mut answer = match judge(&project, &settings, broken.as_ref(), event, deadline) {
-        Ok(answer) => answer,
-        Err(error) => {
-            let message = format!(
-                "Ralph-speckit allows the stop: its notes cannot be read or written: {error}. Fix that; the loop continues with your next prompt."
-            );
-            HookAnswer::notify(&message).log(&message)
-        }
-    };
-    if let Some(error) = broken {
-        answer = answer.log(&error.one_line());
+    let answer = judge(&project, &settings, broken.as_ref(), event, deadline);
+    let answer = answer.unwrap_or_else(|error| {
+        let message = format!(
+            "Ralph-speckit allows the stop: its notes cannot be read or written: {error}. Fix that; the loop continues with your next prompt."
+        );
+        HookAnswer::notify(&message).log(&message)
+    });
+    match broken {
+        Some(error) => answer.log(&error.one_line()),
+        None => answer,
     }
-    answer
-}
-
-/// Reports once that the settings switch a live loop off.
-fn switched_off(project: &Project, event: &HookEvent) -> Option<HookAnswer> {
-    let session = &event.session;
-    let loops = Loops::of(&project.root);
-    let live = |record: &Record| record.ledger.is_live() && !record.notified.switched_off;
-    loops.peek(session).filter(live)?;
-    let folder = loops.session(session).ok()?;
-    let mut record = folder.record().ok().flatten().filter(live)?;
-    let notice = session::switched_off(&mut record)?;
-    // A failed note is reported again at the next stop.
-    let _ = folder.note(&notice.entry(&record)).and_then(|()| folder.save(&record));
-    Some(session::with_notices(HookAnswer::silent(), &[notice]))
 }
 
 fn project(event: &HookEvent) -> Option<Project> {
@@ -68,30 +45,24 @@ fn project(event: &HookEvent) -> Option<Project> {
             Project::around(folder)
         }
     };
-    let cwd = event.cwd.clone();
-    let found = cwd.as_deref().and_then(around);
-    if found.as_ref().is_some_and(|project| is_kept_in(project, session)) {
-        return found;
-    }
+    let cwd = event.cwd.as_deref();
     // The agent may have changed its folder: its loop is where the session started, mostly one of the folders just
     // looked at.
-    let start = event
-        .started_in
-        .clone()
-        .filter(|start| cwd.is_none_or(|cwd| !Project::looks_at(&cwd, start)));
-    let start = start.as_deref().and_then(around);
-    let start = start.or_else(|| armed_in_start(event));
-    match found {
-        None => start,
-        Some(near) => {
-            // Anybody can make notes in a folder; an arming is only found where a person armed.
-            let has_its = |start: &Project| {
-                is_kept_in(start, session) || (!knows(&near, session) && knows(start, session))
-            };
-            let is_meant = start.as_ref().is_some_and(has_its);
-            if is_meant { start } else { Some(near) }
+    let is_far = |start: &&Path| cwd.is_none_or(|cwd| !Project::looks_at(cwd, start));
+    let start = event.started_in.as_deref().filter(is_far);
+    let mut near: Option<Project> = None;
+    for project in [cwd, start].into_iter().flatten().filter_map(around) {
+        // Anybody can make notes in a folder; an arming is only found where a person armed.
+        if is_kept_in(&project, session) {
+            return Some(project);
         }
+        near = near.filter(|near| knows(near, session) || !knows(&project, session));
+        near.get_or_insert(project);
     }
+    // A ralph loop needs no project.
+    let root = event.started_in.as_deref().or(cwd).and_then(|root| real_path(root).ok());
+    let bare = root.map(|root| Project { root }).filter(|project| is_kept_in(project, session));
+    bare.or(near)
 }
 
 /// A stop without a session's name may be one in a loop: its project has, or had, loops.
@@ -120,13 +91,6 @@ pub fn unheard(event: &HookEvent) -> HookAnswer {
     HookAnswer::notify(&format!(
         "Ralph-speckit: {words}. A loop of this session stays armed: type anything to continue it."
     ))
-}
-
-/// The folder in which the session started and has a loop: a ralph loop needs no project.
-fn armed_in_start(event: &HookEvent) -> Option<Project> {
-    let root = event.started_in.clone().or_else(|| event.cwd.clone())?;
-    let root = real_path(&root).ok()?;
-    Some(Project { root }).filter(|project| is_kept_in(project, &event.session))
 }
 
 fn knows(project: &Project, session: &str) -> bool {

@@ -8,7 +8,7 @@ pub mod ticks;
 pub mod words;
 
 use std::cell::{LazyCell, OnceCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -27,8 +27,8 @@ use crate::evidence::grown::NoLook;
 use crate::evidence::pattern::end_bits;
 use crate::evidence::task_list::TaskFile;
 use crate::feature::HANDOFF;
-use crate::store::loops::{Record, VerifyCommands};
-use crate::store::receipts::{KnownReceipt, Receipt, Receipts};
+use crate::store::loops::VerifyCommands;
+use crate::store::receipts::{Receipt, Receipts, Witness, newest};
 use crate::system::files::real_path;
 use crate::system::names::with_slashes;
 use crate::world::{Deadline, WallTime};
@@ -97,12 +97,14 @@ pub struct Looks {
     pub tick: Option<Contents>,
 }
 
-/// The files of a project at one moment.
+/// The files of a project and the loop's receipts at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct FilesSeen {
     /// `None` without a whole look.
     pub now: Option<Contents>,
     pub facts: FileFacts,
+    /// Those since arming, the oldest first.
+    pub receipts: Rc<[Receipt]>,
 }
 
 impl ArmedTerms {
@@ -270,15 +272,22 @@ impl TickJudge {
     /// The files now. A project that was too large at arming is not looked through again; one that became too large
     /// since is reported.
     pub fn look(&self, limit: Duration) -> FilesSeen {
+        self.look_beside(self.known(), limit)
+    }
+
+    /// The same, with receipts that the caller has read.
+    fn look_beside(&self, receipts: Rc<[Receipt]>, limit: Duration) -> FilesSeen {
+        let mut seen = FilesSeen { receipts, ..FilesSeen::default() };
         let Looks { armed, tick } = self.looks();
-        let Some(earlier) = tick.as_ref().or(armed.as_ref()) else { return FilesSeen::default() };
+        let Some(earlier) = tick.as_ref().or(armed.as_ref()) else { return seen };
         let now = match self.contents(Some(earlier), limit) {
             Ok(now) => now,
-            Err(NoLook::TooLarge { folder }) if armed.is_some() => {
-                let facts = FileFacts { too_large: Some(folder), ..FileFacts::default() };
-                return FilesSeen { now: None, facts };
+            Err(why) => {
+                if let (NoLook::TooLarge { folder }, Some(_)) = (why, armed) {
+                    seen.facts.too_large = Some(folder);
+                }
+                return seen;
             }
-            Err(_) => return FilesSeen::default(),
         };
         let since_tick = tick.as_ref().map(|tick| self.place.changed(&now, tick));
         // Before the first tick, and without an armed look, both spans are the same.
@@ -286,31 +295,12 @@ impl TickJudge {
             Some(armed) => self.place.changed(&now, armed),
             None => since_tick.clone().unwrap_or_default(),
         };
-        self.add_steps(&mut since_arming, since_tick.as_deref().unwrap_or_default());
+        let since = since_tick.as_deref().unwrap_or_default();
+        add_steps(&mut since_arming, since, &seen.receipts);
         let beside = self.place.beside().to_owned();
-        let mut facts = FileFacts { since_tick, since_arming, beside, ..FileFacts::default() };
-        self.add_protected(&mut facts);
-        FilesSeen { now: Some(now), facts }
-    }
-
-    /// Adds the steps since the last tick, and the tasks whose work is gone because a file has again what it had before
-    /// their ticks. A task whose newest tick left this very content keeps its work. Removals have rules of their own.
-    fn add_steps(&self, changed: &mut [ChangedFile], since: &[ChangedFile]) {
-        for file in &mut *changed {
-            file.step[0] = changed_at(since, &file.path).map_or(file.step[1], |new| new.step[0]);
-        }
-        for KnownReceipt { task, own, steps, .. } in self.receipts_on(changed) {
-            for (path, [then, after]) in own.iter().zip(steps) {
-                let place = changed.binary_search_by(|file| file.path.cmp(path));
-                let Ok(file) = place.map(|place| &mut changed[place]) else { continue };
-                let now = file.step[1];
-                if after == now {
-                    file.back.retain(|known| *known != task);
-                } else if now != 0 && then != after && (then == now || !file.back.is_empty()) {
-                    file.back.push(task.clone());
-                }
-            }
-        }
+        seen.facts = FileFacts { since_tick, since_arming, beside, ..FileFacts::default() };
+        self.add_protected(&mut seen.facts);
+        FilesSeen { now: Some(now), ..seen }
     }
 
     /// Adds the changed files that are protected, and those that a command runs.
@@ -361,9 +351,9 @@ impl TickJudge {
         self.receipts.add_with(receipts, (&head, files))
     }
 
-    /// The last receipt of each task of this loop, by id.
-    pub fn known(&self) -> BTreeMap<String, KnownReceipt> {
-        self.receipts.known(self.armed.at)
+    /// The loop's receipts, the oldest first.
+    pub fn known(&self) -> Rc<[Receipt]> {
+        self.receipts.since(self.armed.at).into()
     }
 
     /// Pairs the list's tasks with those of the armed list; with themselves if that list is unknown.
@@ -371,37 +361,19 @@ impl TickJudge {
         Matched::of(self.armed_list().map_or(list, |armed| &armed.list), list)
     }
 
-    /// The id under which receipts know a task. A task that was reworded after its tick goes by its title.
-    pub fn id_of<'a>(&self, task: &'a Task, list: &Matched<'a>) -> &'a str {
-        let id = list.lasting_id(task);
-        let is_reworded = list.then(task).is_some_and(|then| then.title != task.title);
-        // The hook asks this: reading whole receipts would need more code in it.
-        let is_its = |known: &KnownReceipt| known.task == id;
-        let is_known = || self.receipts.claims(&[in_json(id)], self.armed.at).iter().any(is_its);
-        if is_reworded && is_known() { &task.title } else { id }
-    }
-
     /// The Verify command that a person armed for the task with this lasting id.
     fn command_of(&self, id: &str) -> Option<String> {
         self.armed.verify.get(id).cloned()
     }
 
-    /// Receipts of this task since arming.
-    pub fn receipts_of<'a>(&self, task: &'a Task, list: &Matched<'a>) -> Vec<Receipt> {
-        let id = self.id_of(task, list);
-        let mut found = self.receipts.with(&[in_json(id)]);
-        found.retain(|receipt| receipt.task == id && receipt.at >= self.armed.at);
-        found
-    }
-
     /// Open tasks that have left the list and have no receipt: those of the armed list, and of `added` ones.
     pub fn missing(&self, list: &TaskList, added: Vec<String>) -> Vec<String> {
-        let (armed, known) = (self.armed_list(), LazyCell::new(|| self.known()));
+        let (armed, receipts) = (self.armed_list(), LazyCell::new(|| self.known()));
         let is_new = |id: &String| armed.is_none_or(|armed| armed.list.find(id).is_none());
         let gone = self.matched(list).missing();
         gone.into_iter()
             .chain(added.into_iter().filter(is_new))
-            .filter(|id| !known.contains_key(id))
+            .filter(|id| receipts.iter().all(|receipt| receipt.task != *id))
             .collect()
     }
 
@@ -410,15 +382,21 @@ impl TickJudge {
         if self.armed.least != LeastProof::Files || self.armed_list().is_none() {
             return Vec::new();
         }
-        let known = self.known();
-        let ticked = self.matched(list).ticked(&|_, _| false).into_iter();
+        let receipts = self.known();
+        let (known, list) = (newest(&receipts), self.matched(list));
+        let ticked = list.ticked(&|_, _| false).into_iter();
         ticked.filter(|(_, id)| !known.contains_key(*id)).map(|(task, _)| task.id.clone()).collect()
     }
 
     /// The facts of a task by its armed text, if known; `text` has the bytes of its list.
-    pub fn facts<'a>(&self, task: &'a Task, list: &Matched<'a>, text: &[u8]) -> TaskFacts {
+    pub fn facts<'a>(
+        &self,
+        task: &'a Task,
+        (list, text): (&Matched<'a>, &[u8]),
+        receipts: &[Receipt],
+    ) -> TaskFacts {
         let armed = self.armed_list().map_or(text, |armed| &armed.bytes);
-        let (then, id) = (list.then(task), self.id_of(task, list));
+        let (then, id) = (list.then(task), id_of(task, list, receipts));
         // A task that was done at arming and then reopened may have been rewritten: judge it by its new text.
         let asked = then.filter(|then| !then.done && then.id == id);
         let (asked, bytes) = asked.map_or((task, text), |then| (then, armed));
@@ -437,8 +415,8 @@ impl TickJudge {
     /// Judges tasks that were ticked together.
     pub fn judge(&self, tasks: &[TaskFacts], seen: &FilesSeen) -> Vec<JudgedTask> {
         let mut facts = seen.facts.clone();
-        self.add_removed(tasks, &mut facts);
-        facts.claimed = self.claims(&facts.since_arming);
+        add_removed(tasks, &mut facts, &seen.receipts);
+        facts.claimed = claims(&facts.since_arming, &seen.receipts);
         let mut tasks = tasks.to_vec();
         let mut missing = self.follow_links(&mut tasks, &facts.since_arming);
         without_known(&mut missing, seen);
@@ -473,12 +451,14 @@ impl TickJudge {
             facts.maybe = sorted(maybe.collect(), Ord::cmp);
         }
         let mut judged = rules::judge(&tasks, &facts, &|files| self.named_by_none(files));
-        let mut commits = LazyCell::new(|| self.commits());
+        let mut commits = LazyCell::new(|| self.commits(&seen.receipts));
         for (task, judged) in tasks.iter().zip(&mut judged) {
             let lacks = judged.proof.as_ref().err().map(|why| why.reason);
             let is_nameless = task.names.iter().all(|name| !name.looks);
-            // The task may be to commit what others have done. A commit is one task's.
-            if lacks == Some(UnprovedReason::NothingChanged) && is_nameless && *commits > 0 {
+            // The task may be to commit what others have done. A commit is one task's. An untouched project has nothing
+            // to commit.
+            let may_be = is_nameless && !facts.since_arming.is_empty();
+            if lacks == Some(UnprovedReason::NothingChanged) && may_be && *commits > 0 {
                 *commits -= 1;
                 (judged.proof, judged.doubt) = (Ok(Proof::Tick), ONLY_COMMITTED.to_owned());
             }
@@ -487,34 +467,12 @@ impl TickJudge {
     }
 
     /// Commits since the last tick of this loop, or since arming.
-    fn commits(&self) -> u64 {
-        let last = self.receipts.last().filter(|last| last.at >= self.armed.at).unwrap_or_default();
+    fn commits(&self, receipts: &[Receipt]) -> u64 {
+        let last = receipts.iter().rfind(|receipt| receipt.by != Witness::Review);
+        let (at, read) = last.map_or((self.armed.at, 0), |last| (last.at, last.log_read));
         // The log has seconds: those of the tick itself are not behind it.
-        let since = last.at.max(self.armed.at).after(Duration::from_secs(1));
-        let mut read = Record { commits_read: last.log_read, armed_at: since, ..Record::default() };
-        commits::counted(&self.place.folder, &mut read).unwrap_or_default()
-    }
-
-    /// Adds named files that another task made and that are gone now: their removal can be this task's work.
-    fn add_removed(&self, tasks: &[TaskFacts], facts: &mut FileFacts) {
-        let names: Vec<&FileName> = tasks.iter().flat_map(|task| &task.names).collect();
-        let is_it = |file: &&ChangedFile| {
-            let at = facts.since_arming.binary_search_by(|other| other.path.cmp(&file.path));
-            let is_away = matches!(file.change, FileChange::Gone | FileChange::Moved);
-            is_away && at.is_err() && names.iter().any(|name| name.covers(&file.path))
-        };
-        let mut removed: Vec<ChangedFile> =
-            facts.since_tick.iter().flatten().filter(is_it).cloned().collect();
-        if removed.is_empty() {
-            return;
-        }
-        let claims = self.claims(&removed);
-        removed.retain(|file| {
-            let mut its = claims.iter().filter(|(path, _)| *path == file.path);
-            its.any(|(_, whose)| tasks.iter().all(|task| task.id != *whose))
-        });
-        removed.append(&mut facts.since_arming);
-        facts.since_arming = sorted(removed, |one, other| one.path.cmp(&other.path));
+        let since = at.after(Duration::from_secs(1));
+        commits::made_since(&self.place.folder, read, since).unwrap_or_default()
     }
 
     /// Replaces links in the tasks' names by their targets, and paths from a folder above by project paths. A changed
@@ -551,29 +509,81 @@ impl TickJudge {
         }
         missing
     }
+}
 
-    /// Receipts that may name these files, the oldest first.
-    fn receipts_on(&self, files: &[ChangedFile]) -> Vec<KnownReceipt> {
-        let texts = match files.len() {
-            ..=64 => files.iter().map(|file| in_json(&file.path)).collect(),
-            _ => vec!["\"files\":[\"".to_owned(), "\"own\":[\"".to_owned()],
-        };
-        self.receipts.claims(&texts, self.armed.at)
+/// Adds the steps since the last tick, and the tasks whose work is gone because a file has again what it had before their
+/// ticks. A task whose newest tick left this very content keeps its work. Removals have rules of their own.
+fn add_steps(changed: &mut [ChangedFile], since: &[ChangedFile], receipts: &[Receipt]) {
+    for file in &mut *changed {
+        file.step[0] = changed_at(since, &file.path).map_or(file.step[1], |new| new.step[0]);
     }
+    for Receipt { task, own, steps, .. } in receipts {
+        for (path, &[then, after]) in own.iter().zip(steps) {
+            let place = changed.binary_search_by(|file| file.path.cmp(path));
+            let Ok(file) = place.map(|place| &mut changed[place]) else { continue };
+            let now = file.step[1];
+            if after == now {
+                file.back.retain(|known| known != task);
+            } else if now != 0 && then != after && (then == now || !file.back.is_empty()) {
+                file.back.push(task.clone());
+            }
+        }
+    }
+}
 
-    /// Path and task of each file that receipts claim; an empty id for files that a tick left over.
-    fn claims(&self, files: &[ChangedFile]) -> Vec<(String, String)> {
-        let claims = self.receipts_on(files).into_iter().rev().flat_map(|receipt| {
-            let left = receipt.files.into_iter().map(|path| (path, String::new()));
-            receipt.own.into_iter().map(move |path| (path, receipt.task.clone())).chain(left)
-        });
-        // The newest claim on a file counts.
-        let mut claims = sorted(claims.collect(), |(path, task): &(String, String), other| {
-            path.cmp(&other.0).then(task.is_empty().cmp(&other.1.is_empty()))
-        });
-        claims.dedup_by(|(one, _), (other, _)| one == other);
-        claims
+/// Adds named files that another task made and that are gone now: their removal can be this task's work.
+fn add_removed(tasks: &[TaskFacts], facts: &mut FileFacts, receipts: &[Receipt]) {
+    let names: Vec<&FileName> = tasks.iter().flat_map(|task| &task.names).collect();
+    let is_it = |file: &&ChangedFile| {
+        let at = facts.since_arming.binary_search_by(|other| other.path.cmp(&file.path));
+        let is_away = matches!(file.change, FileChange::Gone | FileChange::Moved);
+        is_away && at.is_err() && names.iter().any(|name| name.covers(&file.path))
+    };
+    let mut removed: Vec<ChangedFile> =
+        facts.since_tick.iter().flatten().filter(is_it).cloned().collect();
+    if removed.is_empty() {
+        return;
     }
+    let claims = claims(&removed, receipts);
+    removed.retain(|file| {
+        let mut its = claims.iter().filter(|(path, _)| *path == file.path);
+        its.any(|(_, whose)| tasks.iter().all(|task| task.id != *whose))
+    });
+    removed.append(&mut facts.since_arming);
+    facts.since_arming = sorted(removed, |one, other| one.path.cmp(&other.path));
+}
+
+/// Path and task of each of these files that receipts claim; an empty id for files that a tick left over.
+fn claims(files: &[ChangedFile], receipts: &[Receipt]) -> Vec<(String, String)> {
+    let claims = receipts.iter().rev().flat_map(|receipt| {
+        let left = receipt.changed().iter().map(|path| (path, ""));
+        receipt.own.iter().map(|path| (path, &*receipt.task)).chain(left)
+    });
+    let claims = claims.filter(|(path, _)| changed_at(files, path).is_some());
+    // The newest claim on a file counts.
+    let mut claims = sorted(claims.collect(), |(path, task): &(&String, &str), other| {
+        path.cmp(&other.0).then(task.is_empty().cmp(&other.1.is_empty()))
+    });
+    claims.dedup_by(|(one, _), (other, _)| one == other);
+    claims.into_iter().map(|(path, task)| (path.clone(), task.to_owned())).collect()
+}
+
+/// The id under which receipts know a task. A task that was reworded after its tick goes by its title.
+pub fn id_of<'a>(task: &'a Task, list: &Matched<'a>, receipts: &[Receipt]) -> &'a str {
+    let id = list.lasting_id(task);
+    let is_reworded = list.then(task).is_some_and(|then| then.title != task.title);
+    let is_known = || receipts.iter().any(|receipt| receipt.task == id);
+    if is_reworded && is_known() { &task.title } else { id }
+}
+
+/// The last of these receipts that is one of this task.
+pub fn receipt_of<'b>(
+    task: &Task,
+    list: &Matched<'_>,
+    receipts: &'b [Receipt],
+) -> Option<&'b Receipt> {
+    let id = id_of(task, list, receipts);
+    receipts.iter().rfind(|receipt| receipt.task == id)
 }
 
 /// The texts of the open tasks.
@@ -608,9 +618,4 @@ fn is_certain(root: &Path, path: &str) -> bool {
         |end: &&str| stem.is_some_and(|stem| root.join(format!("{stem}{end}")).exists());
     let is_plain = !path.contains(['[', '$', '+']) && !path.contains("..");
     is_plain && path.is_ascii() && !path.ends_with('/') && ![".ts", ".tsx"].iter().any(is_made_of)
-}
-
-/// The text as a receipt has it.
-fn in_json(text: &str) -> String {
-    serde_json::to_string(text).unwrap_or_default()
 }

@@ -47,7 +47,7 @@ pub fn against(
     limit: Duration,
     otherwise: impl FnOnce() -> Difference,
 ) -> (Difference, String) {
-    let FilesSeen { now, facts } = judge.map(|judge| judge.look(limit)).unwrap_or_default();
+    let FilesSeen { now, facts, .. } = judge.map(|judge| judge.look(limit)).unwrap_or_default();
     let since = match &now {
         Some(_) if facts.since_arming.is_empty() => Difference::Same,
         Some(_) => Difference::Changed,

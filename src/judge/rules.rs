@@ -6,6 +6,7 @@ use super::names::FileName;
 use crate::engine::order::{few, sorted};
 use crate::engine::proof::{ChangedFile, FileChange, Proof, Unproved, UnprovedReason};
 use crate::engine::scoreboard::TESTS_CHANGED;
+use crate::evidence::ignored::is_made;
 
 /// Changes that leave a doubt, the strongest first, with the words before the files.
 const DOUBTS: [(FileChange, &str); 9] = [
@@ -19,9 +20,6 @@ const DOUBTS: [(FileChange, &str); 9] = [
     (FileChange::Folder, "only a new folder:"),
     (FileChange::Gone, "gone:"),
 ];
-/// Beginnings and parts of the paths of files that look as if a program had made them.
-const MADE_BEGINS: &str = "target/ build/ dist/ out/ coverage/ .spool/ junit.xml go.sum";
-const MADE_PARTS: &str = ".lock -lock. .min. .pb. .generated. .egg-info/ .pid .sqlite3-";
 /// Files in one doubt.
 const NAMED: usize = 3;
 
@@ -230,6 +228,13 @@ impl<'a> Group<'a> {
         for found in self.named.iter().flatten().filter(|named| named.is_exact) {
             named_by[found.file].push(found.task);
         }
+        for (file, tasks) in self.files.since_arming.iter().zip(&mut named_by) {
+            // A file as the last tick left it is the work of the task whose receipt has it; a later change is not.
+            let [then, now] = file.step;
+            let whose = self.files.whose(&file.path);
+            let has_it = |task: &usize| whose == Some(&self.tasks[*task].id);
+            tasks.sort_by_key(|task| has_it(task) == (then != now));
+        }
         for is_shared in [false, true] {
             for (file, tasks) in named_by.iter().enumerate() {
                 let Some(first) = tasks.first().filter(|_| (tasks.len() > 1) == is_shared) else {
@@ -434,12 +439,6 @@ impl<'a> Group<'a> {
         }
         "files have changed, and nothing shows that they are its work".to_owned()
     }
-}
-
-/// The file looks as if a program had made it, such as a lock file.
-fn is_made(path: &str) -> bool {
-    MADE_BEGINS.split(' ').any(|begin| path.starts_with(begin))
-        || MADE_PARTS.split(' ').any(|part| path.contains(part))
 }
 
 /// The weakest change has the highest rank.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::rc::Rc;
 use std::time::Duration;
 
 use super::names::names_in;
@@ -15,7 +16,7 @@ use crate::engine::proof::{
 };
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Check, CheckResult, TestsRun, is_deaf, tests_run};
-use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, VerifyRun};
+use crate::store::receipts::{MOST_FILES, Receipt, VerifyRun, Witness, newest};
 use crate::world::WallTime;
 
 /// What changed in the boxes since the last judgement.
@@ -68,13 +69,15 @@ pub struct Tick {
     verify: Option<VerifyRun>,
 }
 
+/// The last receipt of each task.
+type Newest<'a> = BTreeMap<&'a str, &'a Receipt>;
 /// A ticked task with less work left than its receipt says.
 type WorkLeft<'a> = (&'a Task, Result<Tick, Unproved>);
 
 impl TickJudge {
     /// Ticked tasks whose work has vanished.
     pub fn gone(&self, list: &Matched<'_>, seen: &FilesSeen) -> Vec<UnprovedTask> {
-        let newest = self.receipts.newest(self.armed.at);
+        let newest = newest(&seen.receipts);
         let fallen = |(task, left): WorkLeft<'_>| {
             Some(UnprovedTask { id: task.id.clone(), why: left.err()? })
         };
@@ -87,7 +90,7 @@ impl TickJudge {
         &'a self,
         list: &Matched<'a>,
         seen: &FilesSeen,
-        newest: &BTreeMap<String, KnownReceipt>,
+        newest: &Newest<'_>,
     ) -> Vec<WorkLeft<'a>> {
         let is_judged = self.armed.least == LeastProof::Files
             && self.armed_list().is_some()
@@ -95,14 +98,14 @@ impl TickJudge {
         let (Some(now), true) = (&seen.now, is_judged) else { return Vec::new() };
         let ticked = list.ticked(&|_, id| newest.contains_key(id));
         // A later task that names a file and has work of its own may have removed the file.
-        let is_removed = |receipt: &KnownReceipt| {
+        let is_removed = |receipt: &Receipt| {
             let there = now.among(&self.place.looked_at(receipt.paths()));
             let mut away = receipt.paths().iter().zip(there).filter(|(_, is_there)| !is_there);
             away.any(|(path, _)| {
                 // A task without a receipt was ticked just now.
                 let is_by = |id: &str| {
                     newest.get(id).is_none_or(|other| {
-                        let is_its = other.own.contains(path) || other.files.contains(path);
+                        let is_its = other.own.contains(path) || other.changed().contains(path);
                         other.at > receipt.at && !other.own.is_empty() && is_its
                     })
                 };
@@ -130,7 +133,7 @@ impl TickJudge {
 
     /// The doubt about the work that is left, or the reason why none counts. An empty doubt: only a run of the command
     /// can tell. `None`: the work is as the receipt says.
-    fn left_of(&self, last: &KnownReceipt, seen: &FilesSeen) -> Option<Result<String, Unproved>> {
+    fn left_of(&self, last: &Receipt, seen: &FilesSeen) -> Option<Result<String, Unproved>> {
         let (now, paths, all) = (seen.now.as_ref()?, last.paths(), &seen.facts.since_arming);
         let waits = Some(Ok(String::new())).filter(|_| waits_for_command(last));
         let gone = || Some(Err(Unproved::of(UnprovedReason::WorkGone, paths)));
@@ -163,6 +166,73 @@ impl TickJudge {
     }
 }
 
+impl TickClaim<'_> {
+    /// The loop's receipts; `None` if no box is to be judged.
+    fn receipts(&self, judge: &TickJudge) -> Option<Rc<[Receipt]>> {
+        let Self { new, added, since, all_done, .. } = *self;
+        if judge.armed.least == LeastProof::Word
+            || (!all_done && new.is_empty() && added.is_empty())
+        {
+            return None;
+        }
+        let known = judge.known();
+        // Usually `spool task done` ticked them in this turn: then nothing more is read.
+        let is_any = all_done || !added.is_empty() || {
+            let newest = newest(&known);
+            let is_old = |id: &String| newest.get(&**id).is_some_and(|receipt| receipt.at >= since);
+            !new.iter().all(is_old)
+        };
+        (is_any && judge.armed_list().is_some()).then_some(known)
+    }
+}
+
+/// What the boxes of a list are judged by.
+struct Boxes<'a> {
+    judge: &'a TickJudge,
+    claim: TickClaim<'a>,
+    list: &'a Matched<'a>,
+    text: &'a [u8],
+    receipts: &'a [Receipt],
+    newest: &'a Newest<'a>,
+    /// Tasks whose work has vanished.
+    gone: BTreeMap<String, Unproved>,
+}
+
+impl<'a> Boxes<'a> {
+    fn facts(&self, task: &'a Task) -> TaskFacts {
+        self.judge.facts(task, (self.list, self.text), self.receipts)
+    }
+
+    /// Ticks to judge, and ticks that were taken back and made again: their work stands, but their command may fail now.
+    fn divide(
+        &self,
+        ticked: &[(&'a Task, &'a str)],
+        opened: &BTreeSet<&str>,
+    ) -> (Vec<(&'a Task, &'a str)>, Vec<Tick>) {
+        let (mut hand, mut again) = (Vec::new(), Vec::new());
+        for &(task, id) in ticked {
+            let Some(receipt) = self.newest.get(id) else {
+                hand.push((task, id));
+                continue;
+            };
+            let says_the_same =
+                || self.list.then(task).is_some_and(|then| then.title == task.title);
+            let is_again = receipt.at < self.claim.since && opened.contains(&*task.id);
+            // By its receipt, only the command could prove this task. By now, files may prove it.
+            let has_nothing = receipt.proof == Some(Proof::Tick) && receipt.own.is_empty();
+            let is_open = self.claim.all_done && has_nothing && waits_for_command(receipt);
+            if (is_open && self.judge.command_of(id).is_some())
+                || (is_again && (self.gone.contains_key(&task.id) || !says_the_same()))
+            {
+                hand.push((task, id));
+            } else if is_again {
+                again.push(Tick::of(task, receipt, self.judge.command_of(id)));
+            }
+        }
+        (hand, again)
+    }
+}
+
 impl Ticks {
     /// Judges the boxes ticked by hand. The files are looked at, within `limit`, only if such a box is new, or all is
     /// done.
@@ -173,92 +243,63 @@ impl Ticks {
         limit: Duration,
     ) -> Self {
         let mut ticks = Self::default();
-        let TickClaim { new, added, all_done, .. } = claim;
-        if judge.armed.least == LeastProof::Word
-            || (!all_done && new.is_empty() && added.is_empty())
-        {
-            return ticks;
-        }
-        let known = judge.known();
-        let opened: BTreeSet<&str> = new.iter().map(String::as_str).collect();
-        let is_again =
-            |id: &str, receipt: &KnownReceipt| receipt.at < claim.since && opened.contains(id);
-        let is_old = |id: &String| known.get(id).is_some_and(|receipt| receipt.at >= claim.since);
-        // Usually `spool task done` ticked them in this turn: then nothing more is read.
-        if !all_done && added.is_empty() && new.iter().all(is_old) {
-            return ticks;
-        }
-        if judge.armed_list().is_none() {
-            return ticks;
-        }
-        let (list, newest) = (&judge.matched(list), judge.receipts.newest(judge.armed.at));
-        let was_opened =
+        let Some(receipts) = claim.receipts(judge) else { return ticks };
+        let (receipts, list, newest) = (&receipts, &judge.matched(list), &newest(&receipts));
+        let opened = claim.new.iter().map(String::as_str).collect::<BTreeSet<_>>();
+        let was_open =
             |task: &Task, id: &str| opened.contains(&*task.id) || newest.contains_key(id);
-        let ticked = list.ticked(&was_opened);
-        ticks.seen = judge.look(limit);
+        let ticked = list.ticked(&was_open);
+        ticks.seen = judge.look_beside(Rc::clone(receipts), limit);
         let held_up = ticks.seen.facts.held_up();
-        if ticks.seen.now.is_none() && held_up.is_none() && !all_done {
+        if ticks.seen.now.is_none() && held_up.is_none() && !claim.all_done {
             // No look was possible. The end of the loop asks again, and then the agent's word counts.
             return ticks;
         }
-        let left = judge.left(list, &ticks.seen, &newest);
+        let left = judge.left(list, &ticks.seen, newest);
         let is_gone =
             |(task, left): &'_ WorkLeft<'_>| Some((task.id.clone(), left.as_ref().err()?.clone()));
-        let gone: BTreeMap<String, Unproved> = left.iter().filter_map(is_gone).collect();
-        let says_the_same =
-            |task: &Task| list.then(task).is_some_and(|then| then.title == task.title);
-        let (mut hand, mut again): (Vec<(&Task, &str)>, _) = (Vec::new(), Vec::new());
-        for (task, id) in &ticked {
-            // By its receipt, only the command could prove this task. By now, files may prove it.
-            let is_open = |receipt: &KnownReceipt| {
-                let has_nothing = receipt.proof == Some(Proof::Tick) && receipt.own.is_empty();
-                all_done
-                    && has_nothing
-                    && waits_for_command(receipt)
-                    && judge.command_of(id).is_some()
-            };
-            match newest.get(*id) {
-                Some(receipt) if is_open(receipt) => hand.push((task, id)),
-                Some(receipt) if !is_again(&task.id, receipt) => {}
-                // Its work stands, but its command may fail now.
-                Some(receipt) if !gone.contains_key(&task.id) && says_the_same(task) => {
-                    again.push(Tick::of(task, receipt, judge.command_of(id)));
-                }
-                _ => hand.push((task, id)),
-            }
+        let gone = left.iter().filter_map(is_gone).collect();
+        let boxes = Boxes { judge, claim, list, text, receipts, newest, gone };
+        let (hand, mut again) = boxes.divide(&ticked, &opened);
+        ticks.judge_hand(&boxes, &hand, &ticked);
+        // Behind the judged ones, which have the order of their facts.
+        ticks.proved.append(&mut again);
+        if let Some(why) = held_up.filter(|_| claim.all_done && hand.is_empty()) {
+            // The newest tick stands for all of them.
+            let newest = ticked.iter().max_by_key(|(_, id)| newest.get(id).map(|known| known.at));
+            ticks.unproved.extend(newest.map(|(one, _)| UnprovedTask { id: one.id.clone(), why }));
         }
-        ticks.facts = hand.iter().map(|(task, _)| judge.facts(task, list, text)).collect();
-        ticks.take_words(claim.said, &hand);
-        if !hand.is_empty() {
-            ticks.add_turn(judge, claim.since, &|id| {
-                let (task, _) = ticked.iter().find(|(_, its)| *its == id)?;
-                Some(judge.facts(task, list, text))
-            });
+        if claim.all_done {
+            ticks.take_left(left);
         }
-        let judged = judge.judge(&ticks.facts, &ticks.seen);
-        for (place, (judged, (task, id))) in judged.into_iter().zip(&hand).enumerate() {
-            let word = ticks.facts[place].word.clone();
+        ticks
+    }
+
+    /// Judges the ticks by hand, together with those that `spool task done` made in the same turn.
+    fn judge_hand<'a>(
+        &mut self,
+        boxes: &Boxes<'a>,
+        hand: &[(&'a Task, &'a str)],
+        ticked: &[(&'a Task, &'a str)],
+    ) {
+        if hand.is_empty() {
+            return;
+        }
+        self.facts = hand.iter().map(|(task, _)| boxes.facts(task)).collect();
+        self.take_words(boxes.claim.said, hand);
+        self.add_turn(boxes, ticked);
+        let judged = boxes.judge.judge(&self.facts, &self.seen);
+        for (place, (judged, (task, id))) in judged.into_iter().zip(hand).enumerate() {
+            let word = self.facts[place].word.clone();
             // The remains of vanished work are no new work, and no other word excuses the loss.
             let no_more = |why: &&Unproved| {
                 judged.id != *id || judged.files.iter().all(|file| why.files.contains(file))
             };
-            match gone.get(&task.id).filter(no_more).filter(|_| word == SaidWord::None) {
-                Some(why) => ticks.refuse(&task.id, why.clone()),
-                None => ticks.take(&task.id, word, judged, judge.command_of(id)),
+            match boxes.gone.get(&task.id).filter(no_more).filter(|_| word == SaidWord::None) {
+                Some(why) => self.refuse(&task.id, why.clone()),
+                None => self.take(&task.id, word, judged, boxes.judge.command_of(id)),
             }
         }
-        // Behind the judged ones, which have the order of their facts.
-        ticks.proved.append(&mut again);
-        if let Some(why) = held_up.filter(|_| all_done && hand.is_empty()) {
-            // The newest tick stands for all of them.
-            let newest =
-                ticked.iter().max_by_key(|(_, id)| newest.get(*id).map(|receipt| receipt.number));
-            ticks.unproved.extend(newest.map(|(one, _)| UnprovedTask { id: one.id.clone(), why }));
-        }
-        if all_done {
-            ticks.take_left(left);
-        }
-        ticks
     }
 
     /// Takes the words of the agent's last message.
@@ -324,17 +365,17 @@ impl Ticks {
     }
 
     /// Adds what `spool task done` ticked in the same turn: a turn is one stretch of work.
-    fn add_turn(
-        &mut self,
-        judge: &TickJudge,
-        since: WallTime,
-        facts_of: &dyn Fn(&str) -> Option<TaskFacts>,
-    ) {
-        for receipt in judge.receipts.done_since(since.max(judge.armed.at)) {
-            self.seen.add_work_of(&receipt.files, &receipt.own);
-            if self.facts.iter().all(|known| known.id != receipt.task) {
-                let word = receipt.no_change.map_or(SaidWord::None, SaidWord::NoChange);
-                self.facts.extend(facts_of(&receipt.task).map(|facts| TaskFacts { word, ..facts }));
+    fn add_turn<'a>(&mut self, boxes: &Boxes<'a>, ticked: &[(&'a Task, &'a str)]) {
+        let is_of_turn =
+            |known: &&Receipt| known.by == Witness::Done && known.at >= boxes.claim.since;
+        for receipt in boxes.receipts.iter().filter(is_of_turn) {
+            self.seen.add_work_of(receipt);
+            let its = ticked.iter().find(|(_, id)| *id == receipt.task);
+            if let Some((task, _)) = its
+                && self.facts.iter().all(|known| known.id != receipt.task)
+            {
+                let word = receipt.no_change.clone().map_or(SaidWord::None, SaidWord::NoChange);
+                self.facts.push(TaskFacts { word, ..boxes.facts(task) });
             }
         }
     }
@@ -436,8 +477,8 @@ impl Ticks {
 }
 
 /// A box ticked by hand whose Verify command has not passed yet.
-fn waits_for_command(receipt: &KnownReceipt) -> bool {
-    receipt.by_hand && !receipt.ran_verify
+fn waits_for_command(receipt: &Receipt) -> bool {
+    matches!(receipt.by, Witness::Stop | Witness::Iteration) && receipt.verify.is_none()
 }
 
 /// The evidence of a passed run of a Verify command.
@@ -451,7 +492,7 @@ pub fn shown(run: &str, tail: &str) -> VerifyShown {
 
 impl Tick {
     /// The tick of a receipt; without a run of `command`, which has to run again.
-    fn of(task: &Task, known: &KnownReceipt, command: Option<String>) -> Self {
+    fn of(task: &Task, known: &Receipt, command: Option<String>) -> Self {
         let proof = known.proof.unwrap_or(Proof::Word);
         Self {
             task: known.task.clone(),
@@ -484,10 +525,11 @@ impl FilesSeen {
     }
 
     /// Adds the surviving changes of a task that was ticked before: they may be other tasks' work, too.
-    pub fn add_work_of(&mut self, files: &[String], own: &[String]) {
+    pub fn add_work_of(&mut self, receipt: &Receipt) {
         let Some(since) = &mut self.facts.since_tick else { return };
+        let paths = receipt.changed().iter().chain(&receipt.own);
         let all = &self.facts.since_arming;
-        let still = all.iter().filter(|file| files.iter().chain(own).any(|one| *one == file.path));
+        let still = all.iter().filter(|file| paths.clone().any(|one| *one == file.path));
         let more: Vec<_> =
             still.filter(|file| since.iter().all(|one| one.path != file.path)).cloned().collect();
         since.extend(more);

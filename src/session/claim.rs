@@ -4,7 +4,7 @@ use std::io;
 
 use super::context::{StopContext, waiting_answer};
 use super::observe::feature::observe;
-use crate::engine::{Evaluation, TerminalReason, UnchangedFiles, Verdict, evaluate};
+use crate::engine::{TerminalReason, waits};
 use crate::evidence::commits;
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::Feature;
@@ -32,19 +32,17 @@ pub fn unowned(context: &StopContext<'_>, earlier: Option<&Record>) -> io::Resul
         Ok(None) => return Ok(Unowned::Answer(HookAnswer::silent())),
         Err(lost) => return Ok(Unowned::Answer(HookAnswer::silent().log(&lost.to_string()))),
     };
-    let pin = loops.pin(&feature.name)?;
+    let pin = loops.pin(&feature.name)?.or_else(|| loops.noted(&feature.name));
     if pin.as_ref().is_some_and(|pin| is_untold(pin, earlier, &event.session)) {
         let _lock = loops.lock()?;
         take(context, &feature)?;
         return Ok(Unowned::HasLoop(None));
     }
-    let beside = |pin: Option<&Pin>| {
-        let answer = allowed(pin?, earlier, &event.session)?;
-        note_allowed(loops, pin?, earlier, &event.session);
-        Some(Unowned::Answer(answer))
-    };
-    if let Some(answer) = beside(pin.as_ref()) {
-        return Ok(answer);
+    if let Some(pin) = &pin
+        && let Some(answer) = allowed(pin, earlier, &event.session)
+    {
+        note_allowed(loops, pin, earlier, &event.session);
+        return Ok(Unowned::Answer(answer));
     }
     let Some(snapshot) =
         FeatureSnapshot::read_by(&feature, *deadline).filter(FeatureSnapshot::in_execution)
@@ -54,20 +52,13 @@ pub fn unowned(context: &StopContext<'_>, earlier: Option<&Record>) -> io::Resul
     if let Err(error) = snapshot.opened() {
         return Ok(Unowned::Answer(HookAnswer::silent().log(&error.to_string())));
     }
-    let pin = pin.or_else(|| loops.noted(&feature.name));
-    if let Some(answer) = beside(pin.as_ref()) {
-        return Ok(answer);
-    }
-    // Judges a trial record first: a verdict to wait writes nothing.
+    // Observes by a trial record: a stop that waits writes nothing. Work that is done waits for nothing.
     let mut trial = fresh_record(context, &feature, pin.as_ref(), earlier);
     let standing = pinned::standing_by(&project.root, &trial, Ok(pin));
     let snapshot = snapshot.under(&standing, None, *deadline);
     let seen = observe(&snapshot, event, &mut trial);
-    let contract = snapshot.contract(&standing);
-    let unknown = &mut || UnchangedFiles::Unknown;
-    if let Evaluation::Decided(judgement) = evaluate(&contract, &trial.ledger, seen, unknown)
-        && let Verdict::Wait(waiting) = judgement.verdict
-    {
+    let waits = waits(&trial.ledger, &seen).filter(|_| !snapshot.all_done() && !seen.claimed);
+    if let Some(waiting) = waits {
         return Ok(Unowned::Answer(waiting_answer(&waiting)));
     }
     let _lock = loops.lock()?;

@@ -203,7 +203,7 @@ impl FeatureStop {
         if !self.list_changed && !all_done {
             return None;
         }
-        let judge = self.judge(session)?;
+        let judge = self.tick_judge(session)?;
         let mut limit = context.deadline.left();
         if let Some(checks) = checks {
             // The checks may have taken longer than a stop has.
@@ -227,7 +227,7 @@ impl FeatureStop {
     }
 
     /// The judge of ticks. `None` if no person armed the loop, or nothing can be kept.
-    fn judge(&self, session: &StopSession<'_>) -> Option<TickJudge> {
+    fn tick_judge(&self, session: &StopSession<'_>) -> Option<TickJudge> {
         let pin = session.standing.pin()?;
         judge_of(session.context.project, &self.snapshot.feature, Some(pin)).ok()
     }
@@ -246,7 +246,7 @@ impl FeatureStop {
         if !is_reviewed && self.ticks.to_keep().next().is_none() {
             return Ok(());
         }
-        let Some(judge) = self.judge(session) else { return Ok(()) };
+        let Some(judge) = self.tick_judge(session) else { return Ok(()) };
         let (record, snapshot) = (&session.record, &self.snapshot);
         if is_reviewed {
             let done = snapshot.tasks.iter().flat_map(|list| &list.tasks).filter(|task| task.done);

@@ -26,4 +26,4 @@ pub(crate) mod view;
 pub(crate) use context::StopContext;
 #[cfg(feature = "cli")]
 pub(crate) use context::waited_for;
-pub(crate) use notices::{PATIENCE, switched_off, tell, with_notices};
+pub(crate) use notices::{PATIENCE, tell};

@@ -94,16 +94,21 @@ pub fn other_phase(record: &mut Record, phase: &str) -> Option<Notice> {
     Some(Notice { event: JournalEvent::Phase, words })
 }
 
-/// The settings have just switched the loop off; `None` if the person knows.
-pub fn switched_off(record: &mut Record) -> Option<Notice> {
-    if std::mem::replace(&mut record.notified.switched_off, true) {
-        return None;
-    }
+/// Says once that the settings switch this session's live loop off.
+pub fn switched_off(loops: &Loops, session: &str) -> Option<HookAnswer> {
+    let is_news = |record: &Record| record.ledger.is_live() && !record.notified.switched_off;
+    loops.peek(session).filter(is_news)?;
+    let folder = loops.session(session).ok()?;
+    let mut record = folder.record().ok().flatten().filter(is_news)?;
+    record.notified.switched_off = true;
     let about = text::title(&record.about, 80);
     let words = format!(
         "`enabled: false` in `{SETTINGS}` switches the loop of {about} off: the agent may stop, and the loop stays armed. Set `enabled: true` to continue, or end it with `spool stop`."
     );
-    Some(Notice { event: JournalEvent::SwitchedOff, words })
+    let notice = Notice { event: JournalEvent::SwitchedOff, words };
+    // A failed note is said again at the next stop.
+    let _ = folder.note(&notice.entry(&record)).and_then(|()| folder.save(&record));
+    Some(with_notices(HookAnswer::silent(), &[notice]))
 }
 
 fn unarmed(

@@ -68,12 +68,16 @@ enum Look {
 
 /// Answers a stop: in the session's own loop, or in one without an owner.
 pub fn answer(context: &StopContext<'_>) -> io::Result<HookAnswer> {
-    let session = &context.event.session;
-    let is_known = context.loops.knows(session);
+    let StopContext { settings, broken, loops, event, .. } = context;
+    let session = &event.session;
+    if broken.map_or(!settings.chosen.enabled(), |error| error.is_off) {
+        return Ok(notices::switched_off(loops, session).unwrap_or_default());
+    }
+    let is_known = loops.knows(session);
     if is_known && let Some(answer) = own_loop(context, None)? {
         return Ok(answer);
     }
-    let earlier = if is_known { context.loops.peek(session) } else { None };
+    let earlier = if is_known { loops.peek(session) } else { None };
     match unowned(context, earlier.as_ref())? {
         Unowned::Answer(answer) => Ok(answer),
         Unowned::HasLoop(snapshot) => {

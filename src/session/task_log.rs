@@ -35,7 +35,7 @@ use crate::store::read;
 use crate::store::receipts::Receipt;
 use crate::store::write::{append_line, remove_dead_leftovers};
 use crate::text;
-use crate::world;
+use crate::world::{self, WallTime};
 
 /// The time to wait while another program keeps the same books.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -401,7 +401,8 @@ impl<'a> Books<'a> {
         let last = judge.receipts.last().filter(|last| last.at >= judge.armed.at);
         let pin = self.loops.found(&feature.name).ok().flatten();
         let log_then = last.map(|last| last.log_read).or(pin.and_then(|pin| pin.commits_from));
-        let commits = log_then.and_then(|from| commits::made_since(&project.root, from));
+        let commits =
+            log_then.and_then(|from| commits::made_since(&project.root, from, WallTime::default()));
         let receipt = Receipt {
             at: world::now(),
             session: record.as_ref().map(|record| record.session.clone()).unwrap_or_default(),

@@ -159,8 +159,9 @@ impl<'a> FeatureView<'a> {
     pub fn refused(&self) -> Vec<String> {
         let Some(record) = &self.record else { return Vec::new() };
         let receipts = receipts_of(self.project, self.feature);
-        let known = receipts.map(|receipts| receipts.known(record.armed_at)).unwrap_or_default();
-        record.refused.iter().filter(|id| !known.contains_key(*id)).cloned().collect()
+        let known = receipts.map(|receipts| receipts.since(record.armed_at)).unwrap_or_default();
+        let is_open = |id: &&String| known.iter().all(|receipt| receipt.task != **id);
+        record.refused.iter().filter(is_open).cloned().collect()
     }
 
     /// Stores the files' contents before a loop's first task, unless they are stored: they will show its work. Where they

@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use memchr::memmem::Finder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -15,12 +16,12 @@ use super::write::{
     Flush, append_private_line, remove_if_there, write_private, write_private_parts,
 };
 use crate::engine::CheckResult;
-use crate::engine::fields::{named, read_fields};
+use crate::engine::fields::read_fields;
 use crate::engine::matched::Matched;
 use crate::engine::proof::Proof;
 use crate::engine::scoreboard::{Scoreboard, ScoredTask};
 use crate::engine::tasks::TaskList;
-use crate::world::WallTime;
+use crate::world::{self, WallTime};
 
 pub const RECEIPT_VERSION: u32 = 1;
 /// At this size in bytes a new file begins; the one before is kept.
@@ -84,36 +85,6 @@ read_fields!(Receipt {
     log_read, verify, checks, attempt, tokens, proof, own, steps, no_change, doubt, reviewer,
 } kept more);
 
-/// The fields of a receipt that ticks are judged by.
-#[derive(Clone, Debug)]
-pub struct KnownReceipt {
-    pub at: WallTime,
-    pub task: String,
-    /// The box was ticked by hand.
-    pub by_hand: bool,
-    /// A review wrote this receipt, for a task ticked before.
-    pub by_review: bool,
-    /// The number of the line, from 0.
-    pub number: usize,
-    /// `None` if the tick was not judged.
-    pub proof: Option<Proof>,
-    /// Files that had changed since the tick before, at most 50.
-    pub files: Vec<String>,
-    /// The task's work, at most 50 files.
-    pub own: Vec<String>,
-    /// Hashes of their contents before and after the task; empty in receipts of earlier versions.
-    pub steps: Vec<[u64; 2]>,
-    /// The agent's reason why nothing changed.
-    pub no_change: Option<String>,
-    /// Why the grade is only a tick; `None` if unknown.
-    pub doubt: Option<String>,
-    /// The task's Verify command ran for this receipt.
-    pub ran_verify: bool,
-    /// A review found the task good.
-    pub reviewed: bool,
-    pub dropped: bool,
-}
-
 /// Who saw that a task was ticked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -132,10 +103,15 @@ pub enum Witness {
     Drop,
 }
 
-impl KnownReceipt {
+impl Receipt {
+    /// Files that had changed since the tick before, at most 50.
+    pub fn changed(&self) -> &[String] {
+        self.files.as_deref().unwrap_or_default()
+    }
+
     /// The task's work, or all changed files if no work is known.
     pub fn paths(&self) -> &[String] {
-        if self.own.is_empty() { &self.files } else { &self.own }
+        if self.own.is_empty() { self.changed() } else { &self.own }
     }
 }
 
@@ -181,8 +157,14 @@ impl Receipts {
 
     /// All readable receipts, the oldest first.
     pub fn all(&self) -> Vec<Receipt> {
+        self.since(WallTime::default())
+    }
+
+    /// Those since a time, the oldest first.
+    pub fn since(&self, at: WallTime) -> Vec<Receipt> {
         let files = self.files();
-        files.iter().flat_map(|bytes| lines(bytes)).filter_map(|line| self.receipt(line)).collect()
+        let all = files.iter().flat_map(|bytes| lines(bytes)).filter_map(|line| self.receipt(line));
+        all.filter(|receipt| receipt.at >= at).collect()
     }
 
     /// The newest receipt of a tick. Receipts of reviews behind it are skipped, and no older ones are parsed.
@@ -190,92 +172,6 @@ impl Receipts {
         let of_tick = |line: &[u8]| self.receipt(line).filter(|one| one.by != Witness::Review);
         let newest = |end| lines(&self.bytes(end)).rev().find_map(of_tick);
         newest("jsonl").or_else(|| newest("old.jsonl"))
-    }
-
-    /// Receipts that contain one of these texts, the oldest first; no others are parsed.
-    pub fn with(&self, texts: &[String]) -> Vec<Receipt> {
-        let files = self.files();
-        let lines = files.iter().flat_map(|bytes| lines_with(bytes, texts));
-        lines.filter_map(|line| self.receipt(line)).collect()
-    }
-
-    /// The facts of receipts since a time that contain one of these texts.
-    ///
-    /// The hook uses this and [`Self::known`]: reading whole receipts would need more code in it.
-    pub fn claims(&self, texts: &[String], since: WallTime) -> Vec<KnownReceipt> {
-        let files = self.files();
-        let lines = files.iter().flat_map(|bytes| lines_with(bytes, texts));
-        lines.filter_map(|line| self.known_receipt(line, since, true)).collect()
-    }
-
-    /// Ticks by `spool task done`.
-    pub fn done_since(&self, since: WallTime) -> Vec<KnownReceipt> {
-        self.claims(&["\"by\":\"done\"".to_owned()], since)
-    }
-
-    /// The last receipt of each task since a time, by the task's id. Of receipts by `spool task done`, only time and
-    /// task are read.
-    pub fn known(&self, since: WallTime) -> BTreeMap<String, KnownReceipt> {
-        self.newest_in(&self.files(), since, false)
-    }
-
-    /// The same, with all that they say.
-    pub fn newest(&self, since: WallTime) -> BTreeMap<String, KnownReceipt> {
-        self.newest_in(&self.files(), since, true)
-    }
-
-    fn newest_in(
-        &self,
-        files: &[Vec<u8>; 2],
-        since: WallTime,
-        whole: bool,
-    ) -> BTreeMap<String, KnownReceipt> {
-        let lines = files.iter().flat_map(|bytes| lines(bytes)).zip(0..);
-        let mut all: BTreeMap<String, KnownReceipt> = BTreeMap::new();
-        for (line, number) in lines {
-            let Some(known) = self.known_receipt(line, since, whole) else { continue };
-            // A review says nothing of the tick.
-            if !(known.by_review && all.contains_key(&known.task)) {
-                all.insert(known.task.clone(), KnownReceipt { number, ..known });
-            }
-        }
-        all
-    }
-
-    /// `None` for a line of another list, or before this time. Without `whole`, of a receipt by `spool task done` only
-    /// time and task are read.
-    fn known_receipt(&self, line: &[u8], since: WallTime, whole: bool) -> Option<KnownReceipt> {
-        let line = behind_torn(line)?;
-        let mut value: Value = Value::Null;
-        if let Some(end) = memchr::memmem::find(line, b",\"session\":").filter(|_| !whole) {
-            value = serde_json::from_slice(&[&line[..end], b"}"].concat()).ok()?;
-        }
-        if value["by"] != "done" {
-            value = serde_json::from_slice(line).ok()?;
-        }
-        let text = |name: &str| value.get(name).and_then(Value::as_str);
-        let is_its = self.list.as_deref().is_none_or(|list| text("list") == Some(list));
-        let at = value.get("at").and_then(Value::as_u64)?;
-        let paths = |name: &str| {
-            let all = value.get(name).and_then(Value::as_array);
-            all.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
-        };
-        Some(KnownReceipt {
-            task: text("task").filter(|_| is_its && at >= since.millis())?.to_owned(),
-            at: WallTime::from_millis(at),
-            by_hand: matches!(text("by"), Some("stop" | "iteration")),
-            by_review: text("by") == Some("review"),
-            number: 0,
-            proof: text("proof").and_then(named),
-            files: paths("files"),
-            own: paths("own"),
-            steps: Vec::deserialize(&value["steps"]).unwrap_or_default(),
-            no_change: text("no_change").map(str::to_owned),
-            doubt: text("doubt").map(str::to_owned),
-            ran_verify: value.get("verify").is_some_and(Value::is_object),
-            reviewed: text("reviewer").is_some(),
-            dropped: text("by") == Some("drop"),
-        })
     }
 
     /// Appends in one write: a killed program leaves all receipts, or none.
@@ -317,17 +213,14 @@ impl Receipts {
         since: WallTime,
         is_read: &dyn Fn(&str) -> bool,
     ) -> io::Result<()> {
-        let reader = serde_json::to_string(reader)?;
-        let files = self.files();
-        for known in
-            self.newest_in(&files, since, false).into_values().filter(|one| is_read(&one.task))
-        {
-            let line = files.iter().flat_map(|bytes| lines(bytes)).nth(known.number);
-            if let Some(reviewed) = line.and_then(|line| as_reviewed(line, &reader)) {
-                self.append(&reviewed)?;
-            }
-        }
-        Ok(())
+        let (at, by, all) = (world::now(), Witness::Review, self.since(since));
+        let reviewer = Some(reader.to_owned());
+        let its = newest(&all).into_values().filter(|one| is_read(&one.task));
+        let again: Vec<Receipt> = its
+            .filter(|one| one.reviewer.is_none())
+            .map(|one| Receipt { at, by, reviewer: reviewer.clone(), ..one.clone() })
+            .collect();
+        self.add_all(&again)
     }
 
     /// Appends receipts in one write and keeps the files' contents, in two parts, for the next task. A killed program
@@ -391,10 +284,11 @@ impl Receipts {
 
     /// The first line of `kept` is part of a written receipt.
     pub(super) fn has_receipt_of(&self, kept: &[u8]) -> bool {
-        memchr::memchr(b'\n', kept).is_some_and(|end| {
-            let line = [String::from_utf8_lossy(&kept[..end]).into_owned()];
-            !self.claims(&line, WallTime::default()).is_empty()
-        })
+        let Some(end) = memchr::memchr(b'\n', kept) else { return false };
+        let begin = Finder::new(&kept[..end]);
+        let files = self.files();
+        let mut its = files.iter().flat_map(|bytes| lines(bytes));
+        its.any(|line| begin.find(line).is_some() && self.receipt(line).is_some())
     }
 
     /// Stores the contents that the next task is compared with.
@@ -447,21 +341,15 @@ fn behind_torn(line: &[u8]) -> Option<&[u8]> {
     Some(&line[memchr::memmem::rfind(line, b"{\"at\":")?..])
 }
 
-/// The receipt of a line again, as reviewed by a reader (JSON text); `None` if a reader is named already.
-fn as_reviewed(line: &[u8], reader: &str) -> Option<Vec<u8>> {
-    let find = memchr::memmem::find;
-    let line = behind_torn(line)?;
-    let line = &line[memchr::memchr(b',', line)?..];
-    let by = find(line, b"\"by\":\"")? + 6;
-    let after = &line[by + memchr::memchr(b'"', &line[by..])? + 1..];
-    if find(after, b"\"reviewer\":\"").is_some() {
-        return None;
+/// The last receipt of each task, by the task's id. A review says nothing of the tick.
+pub fn newest(receipts: &[Receipt]) -> BTreeMap<&str, &Receipt> {
+    let mut all: BTreeMap<&str, &Receipt> = BTreeMap::new();
+    for receipt in receipts {
+        if receipt.by != Witness::Review || !all.contains_key(&*receipt.task) {
+            all.insert(&receipt.task, receipt);
+        }
     }
-    let none = b",\"reviewer\":null";
-    let none = find(after, none).map_or(after.len()..after.len(), |at| at..at + none.len());
-    let at = ["{\"at\":", &crate::world::now().millis().to_string()].concat();
-    let by = [&line[..by], b"review\",\"reviewer\":", reader.as_bytes()].concat();
-    Some([at.as_bytes(), &by, &after[..none.start], &after[none.end..]].concat())
+    all
 }
 
 /// The feature's specification at the arming of its last loop.
@@ -487,22 +375,13 @@ pub fn scoreboard<'a>(receipts: impl IntoIterator<Item = &'a Receipt>) -> Scoreb
 
 impl Receipts {
     /// The grades of the list's done tasks, by receipts since a time. `then` is the armed list, if the driver knows it.
-    ///
-    /// The hook uses this: reading whole receipts would need more code in it.
     pub fn scoreboard(
         &self,
         since: WallTime,
         tasks: Option<&TaskList>,
         then: Option<&TaskList>,
     ) -> Scoreboard {
-        let mut board = Scoreboard::default();
-        for KnownReceipt { task, proof, reviewed, no_change, doubt, dropped, .. } in
-            self.claims(&["\"task\":".to_owned()], since)
-        {
-            if let Some(proof) = proof {
-                board.add(ScoredTask { task, proof, reviewed, why: no_change.or(doubt), dropped });
-            }
-        }
+        let mut board = scoreboard(&self.since(since));
         let (number, none) = (since.millis(), TaskList::default());
         let list = tasks.unwrap_or(&none);
         // The list may have other ids than the armed one.
@@ -515,21 +394,6 @@ impl Receipts {
         board.retain(|task| task.dropped || done.contains(&*task.task));
         board
     }
-}
-
-/// Lines that contain one of these texts, in their order.
-fn lines_with<'a>(bytes: &'a [u8], texts: &[String]) -> Vec<&'a [u8]> {
-    let mut starts = BTreeSet::new();
-    for text in texts {
-        for at in memchr::memmem::find_iter(bytes, text.as_bytes()) {
-            starts.insert(memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |end| end + 1));
-        }
-    }
-    let line = |start: usize| {
-        let rest = &bytes[start..];
-        &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())]
-    };
-    starts.into_iter().map(line).collect()
 }
 
 fn lines(bytes: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -20,7 +21,7 @@ use crate::forms::task::{ProvedTask, VerifyState};
 use crate::judge::rules::{JudgedTask, SaidWord, TaskFacts, VerifyShown};
 use crate::judge::ticks::shown;
 use crate::judge::words::{REASON, answer, lack};
-use crate::judge::{FilesSeen, LOOK, TickJudge};
+use crate::judge::{FilesSeen, LOOK, TickJudge, id_of, receipt_of};
 use crate::refusal::Refusal;
 use crate::runner::options::Form;
 use crate::session::task_log::{one_line, read_list};
@@ -117,11 +118,14 @@ impl<'a> Ticking<'a> {
             (_, _, others) => SaidWord::With(others.join(" and ")),
         };
         let (judge, list) = (view.judge(), view.matched(list));
+        let seen = judge.as_ref().map(|judge| judge.look(LOOK)).unwrap_or_default();
         let facts = tasks.iter().map(|task| match judge {
-            Ok(judge) => TaskFacts { word: word.clone(), ..judge.facts(task, &list, text) },
+            Ok(judge) => {
+                let facts = judge.facts(task, (&list, text), &seen.receipts);
+                TaskFacts { word: word.clone(), ..facts }
+            }
             Err(_) => TaskFacts::default(),
         });
-        let seen = judge.as_ref().map(|judge| judge.look(LOOK)).unwrap_or_default();
         let (facts, continues_call, ticked_list) = (facts.collect(), false, None);
         let mut ticking = Self { job, list, judge, seen, facts, continues_call, ticked_list };
         ticking.share(request)?;
@@ -130,16 +134,19 @@ impl<'a> Ticking<'a> {
 
     /// Adds the work of the tasks that these were done with.
     fn share(&mut self, request: &DoneArgs) -> Result<()> {
-        let Ok(judge) = self.judge else { return Ok(()) };
+        if self.judge.is_err() {
+            return Ok(());
+        }
         for id in &request.with {
             let other = self.job.feature.task(self.list.later, id)?;
-            let Some(receipt) = judge.receipts_of(other, &self.list).pop() else {
+            let known = Rc::clone(&self.seen.receipts);
+            let Some(receipt) = receipt_of(other, &self.list, &known) else {
                 let id = printable(&other.id);
                 let what = format!("{id} has no receipt in this loop, so no work of it is known");
                 let next = format!("tick both in one call: spool task done {id} ID");
                 return Err(Refusal::new(what, next).into());
             };
-            self.seen.add_work_of(receipt.files.as_deref().unwrap_or_default(), &receipt.own);
+            self.seen.add_work_of(receipt);
         }
         Ok(())
     }
@@ -149,7 +156,7 @@ impl<'a> Ticking<'a> {
         let judges = |judge: &&TickJudge| judge.armed.least == LeastProof::Files;
         self.judge.as_ref().ok().filter(judges).is_none_or(|judge| {
             let is_gone = || judge.gone(&self.list, &self.seen).iter().any(|one| one.id == task.id);
-            !judge.receipts_of(task, &self.list).is_empty() && !is_gone()
+            receipt_of(task, &self.list, &self.seen.receipts).is_some() && !is_gone()
         })
     }
 
@@ -266,17 +273,12 @@ pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
         let what = format!("{id} cannot be dropped: nothing can be kept of it");
         return Err(Refusal::new(what, "a person takes it out of the list").into());
     };
-    let task = found.map_or_else(
-        || task.id.clone(),
-        |task| {
-            let id = judge.id_of(task, &judge.matched(&list));
-            id.to_owned()
-        },
-    );
+    let seen = judge.look(LOOK);
+    let lasting = |task| id_of(task, &judge.matched(&list), &seen.receipts).to_owned();
+    let task = found.map_or_else(|| task.id.clone(), lasting);
     let (by, proof, no_change) = (Witness::Drop, Some(Proof::Word), Some(why));
     let receipt = Receipt { task, by, proof, no_change, ..Receipt::default() };
-    let now = judge.look(LOOK).now;
-    books.keep_receipt(judge, receipt, 0, now.as_ref())?;
+    books.keep_receipt(judge, receipt, 0, seen.now.as_ref())?;
     drop(books);
     let (now, list) = (view.again(), read_list(job.feature)?.0);
     let next = now.what_next(list);

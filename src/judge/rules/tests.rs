@@ -272,3 +272,15 @@ fn many_ticks_judge_at_once() {
     let judged = judge(&tasks, &files(&changed, &[]));
     assert_eq!(judged.iter().filter(|task| task.proof == Ok(Proof::Files)).count(), 2_000);
 }
+
+#[test]
+fn ticked_work_proves_no_second_task() {
+    let tasks = [task("T2", "Total in src/sum.rs"), task("T1", "Sum in src/sum.rs")];
+    let mut seen = files(&[(SOURCE, CONTENT)], &[SOURCE]);
+    seen.claimed = vec![(SOURCE.to_owned(), "T1".to_owned())];
+    let proofs = |seen: &FileFacts| judge(&tasks, seen).into_iter().map(|one| one.proof.unwrap());
+    seen.since_arming[0].step = [1, 1];
+    assert!(proofs(&seen).eq([Proof::Tick, Proof::Files]), "{:?}", judge(&tasks, &seen));
+    seen.since_arming[0].step = [1, 2];
+    assert!(proofs(&seen).eq([Proof::Files, Proof::Tick]), "{:?}", judge(&tasks, &seen));
+}

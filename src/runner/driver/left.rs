@@ -33,7 +33,7 @@ use crate::store::kept_run::{KeptRun, StoppedRun};
 use crate::store::loops::VerifyCommands;
 use crate::store::names::ArmedBy;
 use crate::store::pins::{Pin, PinKey, Pins};
-use crate::store::receipts::{MOST_FILES, Receipts, armed_specification};
+use crate::store::receipts::{MOST_FILES, Receipts, armed_specification, newest};
 use crate::system::names;
 use crate::world::{self, WallTime};
 
@@ -192,9 +192,10 @@ impl Driver<'_> {
         let Some(folder) = self.tree.list_folder() else { return };
         let Ok(file) = task_list::read(&folder) else { return };
         let Some(judge) = &self.proofs.judge else { return };
-        for (id, receipt) in judge.known() {
-            self.proofs.no_change.extend(receipt.no_change.map(|why| (id, why)));
-        }
+        let known = judge.known();
+        let words = newest(&known).into_iter();
+        let words = words.filter_map(|(id, last)| Some((id.to_owned(), last.no_change.clone()?)));
+        self.proofs.no_change.extend(words);
         let cut_off = self.files.recovered.as_ref().and_then(|last| last.iteration.clone());
         let mut entry = cut_off.unwrap_or_default();
         let began_at = time_of(&entry.started).unwrap_or(judge.armed.at);

@@ -23,6 +23,7 @@ use anyhow::{Context, Result};
 
 use crate::engine::{self, Converging, Demand, RunSign, TerminalReason, ended_by};
 use crate::exec::family;
+use crate::feature::{PROGRESS, STATE};
 use crate::forms::events::RunnerEvent;
 use crate::forms::loops::LoopCheck;
 use crate::print;
@@ -74,8 +75,8 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     driver.keep_awake();
     driver.greet();
     driver.count_on()?;
-    keep_out(&change.folder);
-    keep_out(&change.worktree.join(".claude"));
+    keep_out(&change.folder, &[STATE, PROGRESS]);
+    keep_out(&change.worktree.join(".claude"), &["loop-state.json"]);
     let checks = pinned::shown(&options.checks, options.checks_from, &VerifyCommands::new(), "");
     let notify = pinned::shown_notice(&options.settings.notify(), "your settings");
     let converge = options.spec_kit.converge.as_ref().map_or_else(String::new, |command| {

@@ -233,16 +233,13 @@ impl Driver<'_> {
     ) -> Result<()> {
         let list = self.tree.list_under(self.tree.path());
         let receipts = self.tree.receipts()?;
-        let mut known = receipts.all();
+        let mut known = receipts.since(began_at);
         // A clock that was set back makes an earlier iteration's receipt as new as this one's. The number is 0 for a
         // runner killed between two iterations: all receipts of its run are known.
-        known.retain(|receipt| {
-            let is_of_this = match receipt.by {
-                Witness::Review => false,
-                Witness::Iteration => receipt.iteration >= entry.n,
-                _ => true,
-            };
-            is_of_this && receipt.at >= began_at
+        known.retain(|receipt| match receipt.by {
+            Witness::Review => false,
+            Witness::Iteration => receipt.iteration >= entry.n,
+            _ => true,
         });
         let files = entry.files.iter().filter(|file| **file != list).take(MOST_FILES);
         let judge = self.proofs.judge.as_ref();

@@ -135,10 +135,7 @@ impl<'a> WorkTree<'a> {
 
     /// Receipts of this time or later, the oldest first.
     pub fn receipts_since(&self, began_at: WallTime) -> Vec<Receipt> {
-        let receipts = self.receipts();
-        let mut known = receipts.map(|receipts| receipts.all()).unwrap_or_default();
-        known.retain(|receipt| receipt.at >= began_at);
-        known
+        self.receipts().map(|receipts| receipts.since(began_at)).unwrap_or_default()
     }
 
     /// Opens the boxes of these tasks, each by one byte, under the task log's lock if there is one.

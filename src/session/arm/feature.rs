@@ -22,7 +22,7 @@ use crate::feature::requirements::specification;
 use crate::feature::settings::{SETTINGS, Settings, review_by};
 use crate::feature::snapshot::{FeatureSnapshot, limits_of};
 use crate::feature::state::State;
-use crate::feature::{HANDOFF, STATE};
+use crate::feature::{HANDOFF, PROGRESS, STATE};
 use crate::mask::masked_text;
 use crate::refusal::Refusal;
 use crate::session::arguments::asked_tasks::Selection;
@@ -140,13 +140,16 @@ pub fn arm(
     let not_noted = arming.finish(armed_entry(armer, &pin, &commands));
     notes.extend(Some(not_noted.trim_start().to_owned()).filter(|note| !note.is_empty()));
     // The loop lives: an error from here on refuses nothing.
-    notes.extend(keep_out(&feature.folder));
+    notes.extend(keep_out(&feature.folder, &[STATE, PROGRESS]));
     Ok(armed(&feature, &tasks, pin.limits, shown, &notes, &gate))
 }
 
 fn review_of(set: Option<Check>, when: Option<ReviewWhen>) -> Check {
     let review = set.unwrap_or_else(|| review_by(&Chosen::default()));
-    when.into_iter().fold(review, Check::made)
+    match when {
+        Some(when) => review.made(when),
+        None => review,
+    }
 }
 
 /// Reads the specification for a review. Refuses one without anything to judge.

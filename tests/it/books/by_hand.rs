@@ -84,6 +84,30 @@ fn tick_alone(project: &Project, id: &str) {
 }
 
 #[test]
+fn one_change_proves_once_a_turn() {
+    for changes_again in [false, true] {
+        let project = Project::with(
+            "- [ ] T001 Sum in src/a.rs\n- [ ] T002 Total in src/a.rs\n- [ ] T003 c\n",
+        );
+        project.write("src/a.rs", "fn old() {}");
+        project.arm("");
+        project.write("src/a.rs", "fn sum() {}");
+        project.task(&["done", "T001"]).ok();
+        if changes_again {
+            project.write("src/a.rs", "fn sum() {}\nfn total() {}");
+        }
+        tick_alone(&project, "T002");
+        assert!(!project.stop("Two are done.").reason().contains("still open:"));
+        let [receipt] = &project.receipts("T002")[..] else { panic!("not one") };
+        let proof = if changes_again { "files" } else { "tick" };
+        assert_eq!(receipt["proof"], proof, "{receipt}");
+        if !changes_again {
+            assert_eq!(receipt["doubt"], "src/a.rs has changed once, for T001", "{receipt}");
+        }
+    }
+}
+
+#[test]
 fn empty_tick_opens_at_stop() {
     let project =
         Project::with("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n- [ ] T003 c\n- [ ] T004 d\n");
@@ -549,6 +573,19 @@ fn one_commit_ticks_one_task() {
     project.stop("All.").reason().has("still open: T003 (nothing in the project has changed");
     let doubt = json!("only a commit was made since the task before");
     assert_eq!(proved(&project, "T002"), (json!("tick"), doubt));
+}
+
+#[test]
+fn empty_commit_ticks_no_task() {
+    let project = Project::with("- [ ] T001 Be faster\n- [ ] T002 b\n");
+    project.init();
+    project.commit("begin");
+    project.arm("");
+    let mut commit = project.command("git");
+    // Later than the second of the arming.
+    commit.env("GIT_COMMITTER_DATE", "2099-01-01T00:00:00Z");
+    Said::of(commit.args(["commit", "--quiet", "--allow-empty", "--message", "faster"])).ok();
+    project.call(&["done", "T001"]).refused().has("nothing in the project has changed");
 }
 
 #[test]

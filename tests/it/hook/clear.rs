@@ -27,7 +27,7 @@ fn clears(bench: &Bench, session: &str) -> Outcome {
 }
 
 #[test]
-fn next_session_continues_the_loop() {
+fn t6_next_session_continues_the_loop() {
     // Also where the list still has the session before.
     for listed in ["s2", "s1"] {
         let bench = Bench::ready();
