@@ -6,16 +6,15 @@ use anyhow::{Result, bail};
 
 use super::context::{Where, own_session};
 use super::environment::Environment;
-use super::names::{LoopName, NameKind, TypedName};
-use super::steered::{Answer, Steered};
+use super::handle::{LoopHandle, NameKind};
+use super::names::TypedName;
+use super::steered::Answer;
 use crate::feature::project::Project;
 use crate::hosts::claude::transcript::{ClaudeTranscript, of_session};
 use crate::session::adopt::{Adopter, adopt, list, orphans};
 use crate::session::arm::refuse_agent;
 use crate::session::life;
-use crate::session::select::live;
-use crate::store::loops::{Loops, Record};
-use crate::store::names::LoopKind;
+use crate::store::loops::Loops;
 
 /// Continue the loop of a session that is gone.
 ///
@@ -59,19 +58,11 @@ impl AdoptArgs {
 
 /// An error lists the candidates, or the nearest name.
 fn session_of(project: &Project, typed: TypedName<'_>) -> Result<String> {
-    let (mut names, live) = (Vec::new(), live(&Loops::of(&project.root)));
-    for record in &live {
-        names.push(LoopName::new(NameKind::Session, &record.session));
-        if record.kind != LoopKind::Task {
-            names.push(LoopName::new(NameKind::Feature, &record.about));
-        }
-    }
-    let found = typed.one(&names, Some(project))?;
-    let is_its = |record: &Record| match found.kind {
-        NameKind::Feature => record.about == found.id && record.kind != LoopKind::Task,
-        _ => record.session == found.id,
-    };
-    Ok(live.into_iter().find(is_its).map_or(found.id.clone(), |record| record.session))
+    let mut live = LoopHandle::all(Some(project), None)?;
+    live.retain(|one| one.lives && one.name(NameKind::Session).is_some());
+    let found = typed.one(&live, Some(project))?;
+    let meant = live.iter().find(|one| one.names.contains(&found));
+    Ok(meant.and_then(|one| one.name(NameKind::Session)).unwrap_or(&found.id).to_owned())
 }
 
 /// Takes the loop over and prints the agent's instructions.
@@ -105,5 +96,5 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
     let transcript = transcript.map(ClaudeTranscript::at);
     life::note(&Loops::of(&project.root), &own, transcript.as_ref().map(|own| own as _));
     let words = format!("{}\n\n{}", taken.line, taken.contract);
-    args.answer.say(&words, &Steered::Session(&project, &own))
+    args.answer.say(&words, &LoopHandle::at(&project.root, NameKind::Session, &own))
 }

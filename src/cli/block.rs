@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::context::{Where, own_session};
-use super::steered::{Answer, Steered};
+use super::handle::{LoopHandle, NameKind, own_or_only};
+use super::steered::Answer;
 use crate::engine::Demand;
 use crate::exec::partner::in_run;
+use crate::refusal::Refusal;
 use crate::session::end::end_task;
-use crate::session::select::to_block;
 use crate::session::task_log::{Books, one_line};
 use crate::store::closing::EndNotice;
 use crate::store::loops::Loops;
@@ -45,7 +46,7 @@ pub fn run(args: &BlockArgs) -> Result<ExitCode> {
     let session = own_session();
     let need = need_in_session(&args.need)?;
     let own = session.as_deref().and_then(|session| loops.peek(session));
-    let record = if let Some(record) =
+    let meant = if let Some(record) =
         own.filter(|record| record.ledger.is_live() && !record.is_live_ralph())
     {
         let feature = project.feature_meant(None, session.as_deref());
@@ -54,16 +55,25 @@ pub fn run(args: &BlockArgs) -> Result<ExitCode> {
             bail!("the feature of this loop cannot be found\nend the loop with `spool stop`")
         };
         Books::open(&project, &feature, session.as_deref())?.block(&need)?;
-        record
+        LoopHandle::at(&project.root, NameKind::Session, &record.session)
     } else {
-        let record = to_block(&loops, session.as_deref())?;
-        end_task(&loops, &record.session, &Demand::Blocked(need), EndNotice::AtNextStop)?
+        let mut tasks = LoopHandle::all(Some(&project), None)?;
+        let is_own = |one: &LoopHandle| {
+            session.is_none() || one.name(NameKind::Session) == session.as_deref()
+        };
+        tasks.retain(|one| one.name(NameKind::Task).is_some() && is_own(one));
+        if tasks.is_empty() {
+            return Err(Refusal::NoLoop("no ralph loop is live here".to_owned()).into());
+        }
+        let meant = own_or_only(tasks, None, "live")?;
+        let session = meant.name(NameKind::Session).unwrap_or_default();
+        end_task(&loops, session, &Demand::Blocked(need), EndNotice::AtNextStop)?
             .context("the loop has ended already\n`spool status` says why")?
             .tell();
-        record
+        meant
     };
     args.answer.say(
         "Noted, the loop has ended (blocked). End your turn now: say what the person must do and what is done so far.",
-        &Steered::Session(&project, &record.session),
+        &meant,
     )
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::feature::project::printable;
-use crate::runner::report::{live, only_live};
+use crate::runner::report::live;
 use crate::runner::requests::{Requests, RunnerRequest};
 use crate::runner::state::{changes_with_state, find_state_folder, holder, is_change_id};
 use crate::system::processes;
@@ -16,9 +16,6 @@ use crate::world;
 const IN_ITS_RUN: &str = "an agent of this loop cannot pause it, resume it or end it: only a person does\ncontinue; when a person must decide, end your turn with <blocked>what the person must do</blocked>";
 
 pub struct Running {
-    pub change: String,
-    /// The project's root.
-    pub root: PathBuf,
     /// The state folder.
     pub folder: PathBuf,
     /// The process id, 0 if unknown.
@@ -55,13 +52,5 @@ pub fn on_change(root: &Path, change: &str) -> Result<Running> {
         let near = near.map_or_else(String::new, |near| format!("\ndid you mean `{near}`?"));
         bail!("no runner works on the change `{}`\n{others}{near}", printable(change));
     };
-    Ok(Running { change: change.to_owned(), root: root.to_owned(), folder, pid: holder.pid })
-}
-
-/// Fails without a runner, and with several.
-pub fn only(root: &Path) -> Result<Running> {
-    let change = only_live(root)?.with_context(|| {
-        format!("no runner is running in `{}`\n`spool status` shows what has run", root.display())
-    })?;
-    on_change(root, &change)
+    Ok(Running { folder, pid: holder.pid })
 }

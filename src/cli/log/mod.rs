@@ -16,10 +16,11 @@ use anyhow::{Result, bail};
 use clap::builder::Resettable;
 
 use super::context::whole;
-use super::names::{LoopName, NameKind, TypedName, change_named};
+use super::handle::{LoopHandle, LoopName, NameKind};
+use super::names::{TypedName, change_named};
 use super::selection::WhichLoop;
 use crate::engine::scoreboard::Scoreboard;
-use crate::feature::project::{Project, printable};
+use crate::feature::project::printable;
 use crate::forms;
 use crate::forms::log::LogForm;
 use crate::forms::loops::LoopDriver;
@@ -37,7 +38,7 @@ use crate::world::WallTime;
 use follow::Followed;
 use lines::{LoggedLoop, LoopBegins, RUNNER};
 use receipts::ReceiptsOfLog;
-use selected::{is_shown, names_of, names_to_show, with_forerunners};
+use selected::{handle_of, is_shown, names_to_show, with_forerunners};
 
 /// Bytes of a journal.
 const MOST: u64 = 256 << 20;
@@ -264,13 +265,15 @@ fn shown_names(args: &LogArgs, loops: &[LoggedLoop]) -> Result<Option<Vec<LoopNa
     let Some(typed) = args.typed().filter(|typed| has_all(typed.kind)) else { return Ok(None) };
     let place = args.which.place();
     let project = place.paths();
-    let mut known: Vec<LoopName> = loops.iter().flat_map(names_of).collect();
+    let mut known: Vec<LoopHandle> = loops.iter().map(handle_of).collect();
     // These loops may have no entry yet.
     let changes = place.runners().as_deref().map(changes_with_state).unwrap_or_default();
-    known.extend(changes.iter().map(|change| LoopName::new(NameKind::Change, change)));
-    let features = project.as_ref().map(Project::features).unwrap_or_default();
-    known.extend(features.iter().map(|feature| LoopName::new(NameKind::Feature, &feature.name)));
-    names_to_show(typed, known, project.as_ref(), args.follow).map(Some)
+    known.extend(changes.iter().map(|change| LoopHandle::named([(NameKind::Change, change)])));
+    let features = project
+        .iter()
+        .flat_map(|own| own.features().into_iter().map(|one| LoopHandle::of_feature(own, &one)));
+    known.extend(features);
+    names_to_show(typed, &known, project.as_ref(), args.follow).map(Some)
 }
 
 /// Prints new entries until a signal, or until nobody reads any more.
@@ -328,7 +331,8 @@ fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
     let loops = Loops::of(&project.root);
     let sessions = loops.journals();
     let asked = sessions.iter().filter(|_| session.is_some());
-    let names: Vec<LoopName> = asked.map(|id| LoopName::new(NameKind::Session, id)).collect();
+    let named = |id| LoopHandle::named([(NameKind::Session, id)]);
+    let names: Vec<LoopHandle> = asked.map(|id: &String| named(id.as_str())).collect();
     let typed = args.typed().filter(|_| session.is_some());
     let found = typed.map(|typed| typed.find(&names, None)).transpose()?.unwrap_or_default();
     let wanted = found.first().map(|name| with_forerunners(&loops, &name.id));

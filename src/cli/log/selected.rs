@@ -3,7 +3,8 @@
 use anyhow::Result;
 
 use super::lines::{LoggedLoop, RUNNER};
-use crate::cli::names::{LoopName, NameKind, TypedName};
+use crate::cli::handle::{LoopHandle, LoopName, NameKind};
+use crate::cli::names::TypedName;
 use crate::feature::project::{Project, is_feature_name};
 use crate::store::loops::{Loops, TERMINAL};
 
@@ -11,20 +12,14 @@ use crate::store::loops::{Loops, TERMINAL};
 /// for. A session's name includes the sessions that its loop was taken over from.
 pub fn names_to_show(
     typed: TypedName<'_>,
-    all: Vec<LoopName>,
+    known: &[LoopHandle],
     project: Option<&Project>,
     waits: bool,
 ) -> Result<Vec<LoopName>> {
-    let mut known: Vec<LoopName> = Vec::new();
-    for name in all {
-        if !known.contains(&name) {
-            known.push(name);
-        }
-    }
-    let mut names = typed.find(&known, project)?;
+    let mut names = typed.find(known, project)?;
     if names.is_empty() {
         if !waits {
-            return Err(typed.unknown(&known));
+            return Err(typed.unknown(known));
         }
         let kinds = [NameKind::Session, NameKind::Feature, NameKind::Change, NameKind::Task];
         let meant = kinds.into_iter().filter(|kind| typed.kind.is_none_or(|meant| meant == *kind));
@@ -51,17 +46,15 @@ pub fn with_forerunners(loops: &Loops, session: &str) -> Vec<String> {
 
 /// Whether the loop has one of these names; `None` stands for all.
 pub fn is_shown(names: Option<&[LoopName]>, logged: &LoggedLoop) -> bool {
-    names.is_none_or(|names| names_of(logged).iter().any(|one| names.contains(one)))
+    names.is_none_or(|names| handle_of(logged).is_one_of(names))
 }
 
-/// Every name of a loop in a journal.
-pub fn names_of(logged: &LoggedLoop) -> Vec<LoopName> {
+pub fn handle_of(logged: &LoggedLoop) -> LoopHandle {
     let about = match logged.whose.as_str() {
         RUNNER => NameKind::Change,
         _ if is_feature_name(&logged.about) && !logged.about.contains(' ') => NameKind::Feature,
         _ => NameKind::Task,
     };
     let session = Some(logged.whose.as_str()).filter(|whose| ![RUNNER, TERMINAL].contains(whose));
-    let session = session.map(|session| LoopName::new(NameKind::Session, session));
-    session.into_iter().chain([LoopName::new(about, &logged.about)]).collect()
+    LoopHandle::named([(NameKind::Session, session.unwrap_or_default()), (about, &logged.about)])
 }
