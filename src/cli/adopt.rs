@@ -8,6 +8,7 @@ use super::context::{Where, own_session};
 use super::environment::Environment;
 use super::handle::{LoopHandle, NameKind};
 use super::names::TypedName;
+use super::selection::WhichSession;
 use super::steered::Answer;
 use crate::feature::project::Project;
 use crate::hosts::claude::transcript::{ClaudeTranscript, of_session};
@@ -21,17 +22,10 @@ use crate::store::loops::Loops;
 /// For a session of Claude Code: it gets the loop with its task, its limits and all that was counted
 /// so far; the other session has it no longer. From a terminal, this says what to type in a session.
 #[derive(clap::Args)]
+#[command(mut_arg("loop_name", |name| name.help(OF_LOOP)))]
 pub struct AdoptArgs {
-    /// The loop, by its session or feature; a short form will do where only one answers to it. Without
-    /// it, the only one whose session is gone or has been silent for an hour
-    #[arg(value_name = "NAME", conflicts_with_all = ["session", "feature"])]
-    loop_name: Option<String>,
-    /// The loop of this session, also by the beginning of its id
-    #[arg(short, long, value_name = "ID", conflicts_with = "feature")]
-    session: Option<String>,
-    /// The loop of this feature, such as 001-login, 1 or login
-    #[arg(short, long, value_name = "NAME")]
-    feature: Option<String>,
+    #[command(flatten)]
+    which: WhichSession,
     /// Also take it from a session that may still be there
     #[arg(long)]
     force: bool,
@@ -44,17 +38,8 @@ pub struct AdoptArgs {
     place: Where,
 }
 
-impl AdoptArgs {
-    /// `None` stands for the only loop that was left behind.
-    fn typed(&self) -> Option<TypedName<'_>> {
-        let all = [
-            (None, &self.loop_name),
-            (Some(NameKind::Session), &self.session),
-            (Some(NameKind::Feature), &self.feature),
-        ];
-        all.into_iter().find_map(|(kind, text)| Some(TypedName { kind, text: text.as_ref()? }))
-    }
-}
+/// The help of the name, which may be left out.
+const OF_LOOP: &str = "The loop, by its session or feature; a short form will do where only one answers to it. Without it, the only one whose session is gone or has been silent for an hour";
 
 /// An error lists the candidates, or the nearest name.
 fn session_of(project: &Project, typed: TypedName<'_>) -> Result<String> {
@@ -68,7 +53,7 @@ fn session_of(project: &Project, typed: TypedName<'_>) -> Result<String> {
 /// Takes the loop over and prints the agent's instructions.
 pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
     let project = args.place.with_loops()?;
-    let from = args.typed().map(|typed| session_of(&project, typed)).transpose()?;
+    let from = args.which.typed().map(|typed| session_of(&project, typed)).transpose()?;
     let Some(own) = own_session() else {
         let orphans = orphans(&Loops::of(&project.root));
         let (found, named) = match (from.as_deref(), orphans.as_slice()) {

@@ -16,20 +16,27 @@ use crate::session::cancel::feature_to_cancel;
 pub const ONLY_ARMED: &str =
     "; one that is only armed begins when a session stops, and `spool stop` ends it before that";
 
+/// Which loop of a session is meant.
+#[derive(clap::Args)]
+pub struct WhichSession {
+    /// The loop, by its session, feature or change; a short form will do where only one answers to it
+    #[arg(value_name = "NAME", conflicts_with_all = ["session", "feature"])]
+    loop_name: Option<String>,
+    /// The loop of this session, also by the beginning of its id
+    #[arg(short, long, value_name = "ID", conflicts_with = "feature")]
+    session: Option<String>,
+    /// The loop of this feature, such as 001-login, 1 or login
+    #[arg(short, long, value_name = "NAME")]
+    feature: Option<String>,
+}
+
 /// Which loop is meant.
 #[derive(clap::Args)]
 pub struct WhichLoop {
-    /// The loop, by its session, feature or change; a short form will do where only one answers to it
-    #[arg(value_name = "NAME", conflicts_with_all = ["session", "feature", "change"])]
-    loop_name: Option<String>,
-    /// The loop of this session, also by the beginning of its id
-    #[arg(short, long, value_name = "ID", conflicts_with_all = ["feature", "change"])]
-    session: Option<String>,
-    /// The loop of this feature, such as 001-login, 1 or login
-    #[arg(short, long, value_name = "NAME", conflicts_with = "change")]
-    feature: Option<String>,
+    #[command(flatten)]
+    of_session: WhichSession,
     /// The loop of `spool ralph` on this change, such as 002-01_add-login, 2-1 or login
-    #[arg(short, long, value_name = "ID")]
+    #[arg(short, long, value_name = "ID", conflicts_with_all = ["loop_name", "session", "feature"])]
     change: Option<String>,
     #[command(flatten)]
     place: Where,
@@ -42,15 +49,21 @@ pub enum Steering {
     Resume,
 }
 
-impl WhichLoop {
+impl WhichSession {
     pub fn typed(&self) -> Option<TypedName<'_>> {
         let all = [
             (None, &self.loop_name),
             (Some(NameKind::Session), &self.session),
             (Some(NameKind::Feature), &self.feature),
-            (Some(NameKind::Change), &self.change),
         ];
         all.into_iter().find_map(|(kind, text)| Some(TypedName { kind, text: text.as_ref()? }))
+    }
+}
+
+impl WhichLoop {
+    pub fn typed(&self) -> Option<TypedName<'_>> {
+        let of_change = |text| TypedName { kind: Some(NameKind::Change), text };
+        self.of_session.typed().or_else(|| self.change.as_deref().map(of_change))
     }
 
     pub fn place(&self) -> &Where {
