@@ -108,7 +108,8 @@ impl LoopHandle {
                 let lives = loops.live_pin(&feature.name).is_some();
                 add(Self { lives, ..Self::of_feature(project, &feature) });
             }
-            for session in loops.sessions() {
+            // A journal without a record may be the terminal's.
+            for session in loops.sessions().into_iter().filter(|one| loops.knows(one)) {
                 add(Self::at(&project.root, NameKind::Session, &session));
             }
         }
