@@ -45,9 +45,8 @@ const OF_LOOP: &str = "The loop, by its session or feature; a short form will do
 fn session_of(project: &Project, typed: TypedName<'_>) -> Result<String> {
     let mut live = LoopHandle::all(Some(project), None)?;
     live.retain(|one| one.lives && one.name(NameKind::Session).is_some());
-    let found = typed.one(&live, Some(project))?;
-    let meant = live.iter().find(|one| one.names.contains(&found));
-    Ok(meant.and_then(|one| one.name(NameKind::Session)).unwrap_or(&found.id).to_owned())
+    let meant = typed.meant(&live, Some(project))?;
+    Ok(meant.name(NameKind::Session).unwrap_or_default().to_owned())
 }
 
 /// Takes the loop over and prints the agent's instructions.

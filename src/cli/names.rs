@@ -62,14 +62,22 @@ impl TypedName<'_> {
         Ok(found)
     }
 
-    /// The one id that the text means; an error lists the candidates, or all names.
-    pub fn one(self, all: &[LoopHandle], project: Option<&Project>) -> Result<LoopName> {
-        let found = self.find(all, project)?.into_iter().next();
-        found.ok_or_else(|| self.unknown(all))
+    /// The loop that the text means, of several the only one that lives; an error lists the candidates, or all names.
+    ///
+    /// A feature comes first: without a live loop it may still have a state file.
+    pub fn meant(self, all: &[LoopHandle], project: Option<&Project>) -> Result<LoopHandle> {
+        let found = self.find(all, project)?;
+        let meant = || all.iter().filter(|one| one.is_one_of(&found));
+        let live: Vec<LoopHandle> = meant().filter(|one| one.lives).cloned().collect();
+        match live.as_slice() {
+            [] => meant().next().cloned().ok_or_else(|| self.unknown(all)),
+            [one] => Ok(one.clone()),
+            several => Err(self.several(several)),
+        }
     }
 
     /// Lists the candidates as a person types them.
-    pub fn several(self, found: &[LoopHandle]) -> anyhow::Error {
+    fn several(self, found: &[LoopHandle]) -> anyhow::Error {
         let what = if self.kind == Some(NameKind::Feature) { "features" } else { "loops" };
         anyhow!("`{}` may be {} {what}\n{}", printable(self.text), found.len(), one_of(found))
     }
@@ -123,8 +131,8 @@ pub fn feature_named(project: &Project, text: &str) -> Result<Feature> {
     let named = |feature: &Feature| LoopHandle::of_feature(project, feature);
     let names: Vec<LoopHandle> = features.iter().map(named).collect();
     let typed = TypedName { kind: Some(NameKind::Feature), text };
-    let found = typed.one(&names, Some(project))?;
-    project.feature(&found.id).map_err(|error| Refusal::from(error).into())
+    let found = typed.meant(&names, Some(project))?;
+    project.feature(&found.names[0].id).map_err(|error| Refusal::from(error).into())
 }
 
 /// The id of the only change that the text means. An error lists the changes.
@@ -132,7 +140,7 @@ pub fn change_named(text: &str, changes: &[String]) -> Result<String> {
     let named = |id: &String| LoopHandle::named([(NameKind::Change, id)]);
     let names: Vec<LoopHandle> = changes.iter().map(named).collect();
     let typed = TypedName { kind: Some(NameKind::Change), text };
-    Ok(typed.one(&names, None)?.id)
+    Ok(typed.meant(&names, None)?.names.swap_remove(0).id)
 }
 
 #[cfg(test)]

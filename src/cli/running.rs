@@ -7,9 +7,8 @@ use anyhow::{Context, Result, bail};
 use crate::feature::project::printable;
 use crate::runner::report::live;
 use crate::runner::requests::{Requests, RunnerRequest};
-use crate::runner::state::{changes_with_state, find_state_folder, holder, is_change_id};
+use crate::runner::state::{find_state_folder, holder};
 use crate::system::processes;
-use crate::text;
 use crate::world;
 
 /// Tells an agent that wants to steer its own run what to do instead.
@@ -36,9 +35,9 @@ pub fn ask(running: &Running, request: RunnerRequest) -> Result<()> {
     Ok(())
 }
 
-/// An error names the nearest change.
+/// An error names the changes with a runner.
 pub fn on_change(root: &Path, change: &str) -> Result<Running> {
-    let folder = if is_change_id(change) { find_state_folder(root, change)? } else { None };
+    let folder = find_state_folder(root, change)?;
     let holder = folder.as_deref().map_or(Ok(None), holder)?;
     let (Some(holder), Some(folder)) = (holder, folder) else {
         let live = live(root)?;
@@ -46,11 +45,7 @@ pub fn on_change(root: &Path, change: &str) -> Result<Running> {
             [] => "no runner is running here".to_owned(),
             some => format!("runners are running on: {}", some.join(", ")),
         };
-        let known = changes_with_state(root);
-        let near = text::nearest(change, known.iter().map(String::as_str));
-        let near = near.filter(|near| *near != change);
-        let near = near.map_or_else(String::new, |near| format!("\ndid you mean `{near}`?"));
-        bail!("no runner works on the change `{}`\n{others}{near}", printable(change));
+        bail!("no runner works on the change `{}`\n{others}", printable(change));
     };
     Ok(Running { folder, pid: holder.pid })
 }

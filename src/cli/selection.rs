@@ -1,7 +1,5 @@
 //! The loop that a person means: the same arguments for every command that shows or steers loops.
 
-use std::path::Path;
-
 use anyhow::{Result, anyhow, bail};
 
 use super::context::{Where, own_session};
@@ -84,7 +82,7 @@ impl WhichLoop {
         }
         let all = LoopHandle::all(project.as_ref(), runners.as_deref())?;
         if let Some(typed) = self.typed() {
-            return named(typed, &all, self.place.paths().as_ref(), runners.as_deref());
+            return typed.meant(&all, self.place.paths().as_ref());
         }
         let no_runner = || {
             let root = runners.as_deref().unwrap_or(&start).display();
@@ -95,27 +93,6 @@ impl WhichLoop {
             Steering::Stop => to_stop(all, project, own_session().as_deref()),
             Steering::Pause | Steering::Resume => to_steer(all, project, steering),
         }
-    }
-}
-
-fn named(
-    typed: TypedName<'_>,
-    all: &[LoopHandle],
-    paths: Option<&Project>,
-    runners: Option<&Path>,
-) -> Result<LoopHandle> {
-    let found = typed.find(all, paths)?;
-    let meant: Vec<&LoopHandle> = all.iter().filter(|one| one.is_one_of(&found)).collect();
-    let live: Vec<LoopHandle> = meant.iter().copied().filter(|one| one.lives).cloned().collect();
-    match (live.as_slice(), runners) {
-        ([one], _) => Ok(one.clone()),
-        // A feature comes first: without a live loop it may still have a state file.
-        ([], _) if !meant.is_empty() => Ok(meant[0].clone()),
-        ([], Some(root)) if typed.kind == Some(NameKind::Change) => {
-            Ok(LoopHandle::at(root, NameKind::Change, typed.text))
-        }
-        ([], _) => Err(typed.unknown(all)),
-        (several, _) => Err(typed.several(several)),
     }
 }
 
