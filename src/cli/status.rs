@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::context::{has_loop, has_runner};
-use super::handle::{LoopHandle, LoopName, NameKind};
+use super::handle::{LoopHandle, NameKind};
 use super::names::TypedName;
 use super::selection::WhichLoop;
 use crate::evidence::work_trees::all_copies;
@@ -166,7 +166,12 @@ impl Now {
             if found.is_empty() {
                 return Err(typed.unknown(&all));
             }
-            now.leave_only(&found);
+            if let Some(report) = &mut now.report {
+                report.features.retain(|feature| of_feature(feature).is_one_of(&found));
+                report.tasks.retain(|task| of_task(task).is_one_of(&found));
+            }
+            now.runners.retain(|runner| of_runner(runner).is_one_of(&found));
+            now.is_named = true;
         }
         Ok(now)
     }
@@ -177,16 +182,6 @@ impl Now {
         let features = report().flat_map(|report| &report.features).map(of_feature);
         let tasks = report().flat_map(|report| &report.tasks).map(of_task);
         features.chain(tasks).chain(self.runners.iter().map(of_runner)).collect()
-    }
-
-    /// Keeps the loops with these names.
-    fn leave_only(&mut self, found: &[LoopName]) {
-        if let Some(report) = &mut self.report {
-            report.features.retain(|feature| of_feature(feature).is_one_of(found));
-            report.tasks.retain(|task| of_task(task).is_one_of(found));
-        }
-        self.runners.retain(|runner| of_runner(runner).is_one_of(found));
-        self.is_named = true;
     }
 
     /// For programs; `root` is the project where only runners work.

@@ -17,7 +17,6 @@ use clap::builder::Resettable;
 
 use super::context::{Where, whole};
 use super::handle::{LoopName, NameKind};
-use super::names::TypedName;
 use super::selection::WhichLoop;
 use crate::engine::scoreboard::Scoreboard;
 use crate::forms;
@@ -80,65 +79,50 @@ pub struct LogArgs {
 /// The help of the one flag without its short form.
 const OF_FEATURE: &str = "The loop of this feature, such as 001-login, 1 or login; it has no `-f` here, which is --follow";
 
-impl LogArgs {
-    /// The named loop; `None` for all.
-    fn typed(&self) -> Option<TypedName<'_>> {
-        self.which.typed()
-    }
-
-    /// The name, if it is of this kind.
-    fn typed_as(&self, kind: NameKind) -> Option<&str> {
-        self.typed().filter(|typed| typed.kind == Some(kind)).map(|typed| typed.text)
-    }
-}
-
 type ShownEntry<'a> = (LoggedLoop<'a>, &'a LoggedEntry);
 
-/// A journal and its owner: a session, or a word for none.
-struct LogSource {
-    whose: String,
-    path: PathBuf,
-}
+/// The path of a journal, and its owner: a session, or a word for none.
+type LogSource = (PathBuf, String);
 
 /// Prints the journals of all sessions and runners loop by loop, in the order of their beginnings.
 pub fn run(args: &LogArgs) -> Result<ExitCode> {
+    let (place, typed) = (args.which.place(), args.which.typed());
+    let change = typed.map(|typed| typed.text);
     let which = args.iteration.map(WhichIteration::Number);
     if let Some(which) = which.or(args.failed.then_some(WhichIteration::LastFailed)) {
-        let change = args.typed().map(|typed| typed.text);
-        return story::show(args.which.place(), change, which, args.json);
+        return story::show(place, change, which, args.json);
     }
     if args.summary {
-        let change = args.typed().map(|typed| typed.text);
-        return summary::show(args.which.place(), change, args.json);
+        return summary::show(place, change, args.json);
     }
     let mut followed = Followed::new(args.follow);
-    let (sources, older) = newest(args, sources(args.which.place())?, &mut followed);
+    let (sources, older) = newest(args, sources(place)?, &mut followed);
     let mut entries = Vec::new();
     read_new(&mut entries, sources, &mut followed);
     let loops = LoggedLoop::all(&mut entries);
-    let place = args.which.place();
-    let named = args.typed().map(|typed| names_to_show(typed, &loops, place, args.follow));
+    let named = typed.map(|typed| names_to_show(typed, &loops, place, args.follow));
     let names = named.transpose()?;
     let mut all = wanted(args, names.as_deref(), &loops);
     let last = args.last.or(Some(BEFORE).filter(|_| args.follow));
     all.drain(..last.map_or(0, |last| all.len().saturating_sub(last)));
-    let receipts = ReceiptsOfLog::of(args.which.place().paths().map(|own| own.root), args.follow);
+    let receipts = ReceiptsOfLog::of(place.paths().map(|own| own.root), args.follow);
     let mut shown = ShownLog { as_json: args.json, receipts, ..ShownLog::default() };
     shown.show_all(&mut all)?;
     if all.is_empty() && !args.follow && !args.json {
         let is_empty = !loops.iter().any(|one| is_shown(names.as_deref(), *one));
-        match (is_empty, args.typed().is_some()) {
+        match (is_empty, typed.is_some()) {
             (true, true) => outln!("{NOTHING_OF_IT}"),
             // A runner may have been killed before its first iteration ended.
-            (true, false) => match summary::below(args.which.place(), None) {
+            (true, false) => match summary::below(place, None) {
                 killed if killed.is_empty() => outln!("{NOTHING}"),
                 killed => out!("{killed}"),
             },
             (false, _) => outln!("Nothing happened in that time."),
         }
     }
-    let change = args.typed_as(NameKind::Change).filter(|_| !args.json && !args.follow);
-    let below = change.map(|id| summary::below(args.which.place(), Some(id))).unwrap_or_default();
+    let is_change = typed.is_some_and(|typed| typed.kind == Some(NameKind::Change));
+    let change = change.filter(|_| is_change && !args.json && !args.follow);
+    let below = change.map(|id| summary::below(place, Some(id))).unwrap_or_default();
     if !below.is_empty() {
         out!("\n{below}");
     }
@@ -234,7 +218,7 @@ impl ShownLog {
 
 /// Adds the entries since the last look.
 fn read_new(all: &mut Vec<LoggedEntry>, sources: Vec<LogSource>, followed: &mut Followed) {
-    for LogSource { whose, path } in sources {
+    for (path, whose) in sources {
         let logged = |entry| LoggedEntry { whose: whose.clone(), entry, is_old: false };
         all.extend(followed.new_entries(&path).into_iter().map(logged));
     }
@@ -289,14 +273,14 @@ fn sources(place: &Where) -> Result<Vec<LogSource>> {
     if let Some(root) = place.runners() {
         let path = |change: String| state_folder(&root, &change).join("journal.jsonl");
         let paths = changes_with_state(&root).into_iter().map(path);
-        all.extend(paths.map(|path| LogSource { whose: RUNNER.to_owned(), path }));
+        all.extend(paths.map(|path| (path, RUNNER.to_owned())));
     }
     match place.with_loops() {
         Ok(project) => {
             let loops = Loops::of(&project.root);
             let path = |session: &str| read::below(loops.folder(), &[session, "journal.jsonl"]);
             let sessions = loops.journals().into_iter();
-            all.extend(sessions.map(|whose| LogSource { path: path(&whose), whose }));
+            all.extend(sessions.map(|session| (path(&session), session)));
         }
         // A project that only runners work on needs no `.specify`.
         Err(_) if !all.is_empty() => {}
@@ -316,16 +300,16 @@ fn newest(
     // The last entries are in as many journals at most.
     let most = NEWEST.max(last.unwrap_or(0));
     let is_all = args.json && since.is_none() && last.is_none();
-    if is_all || args.typed().is_some() || sources.len() <= most {
+    if is_all || args.which.typed().is_some() || sources.len() <= most {
         return (sources, 0);
     }
     let all = sources.len();
-    let paths = sources.iter().map(|source| &source.path);
+    let paths = sources.iter().map(|(path, _)| path);
     let mut is_read = loops::newest(paths, most, since).into_iter();
-    sources.retain(|source| {
+    sources.retain(|(path, _)| {
         let is_read = is_read.next() == Some(true);
         if !is_read && args.follow {
-            followed.skip(&source.path);
+            followed.skip(path);
         }
         is_read
     });
