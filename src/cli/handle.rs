@@ -16,7 +16,7 @@ use crate::session::select::live;
 use crate::store::loops::Loops;
 use crate::store::names::LoopKind;
 
-/// An error names a loop by the first of its kinds.
+/// An error names a loop by the first kind that it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NameKind {
     /// A feature's name.
@@ -82,7 +82,7 @@ impl LoopHandle {
         Self { folder, ..Self::at(&project.root, NameKind::Feature, &feature.name) }
     }
 
-    /// All loops of sessions in the project and of runners in the folder, the ended ones, too.
+    /// Every loop of sessions in the project and of runners in the folder, and every feature.
     pub fn all(project: Option<&Project>, runners: Option<&Path>) -> Result<Vec<Self>> {
         let mut all = Vec::new();
         let mut known = BTreeSet::new();

@@ -33,15 +33,18 @@ impl TypedName<'_> {
             return Ok(Vec::new());
         };
         let text = text.as_str();
-        let all: BTreeMap<&LoopName, bool> = self.of_kind(all).collect();
+        let mut named = BTreeMap::new();
+        for (name, lives) in self.of_kind(all) {
+            *named.entry(name).or_default() |= lives;
+        }
         let same: Vec<LoopName> =
-            all.keys().filter(|name| name.id == text).copied().cloned().collect();
+            named.keys().filter(|name| name.id == text).copied().cloned().collect();
         if !same.is_empty() {
             return Ok(same);
         }
         let has_short =
             |name: &&&LoopName| matches!(name.kind, NameKind::Feature | NameKind::Change);
-        let ids: Vec<String> = all.keys().filter(has_short).map(|name| name.id.clone()).collect();
+        let ids: Vec<String> = named.keys().filter(has_short).map(|name| name.id.clone()).collect();
         let meant = matching(text, &ids);
         let least = if self.kind.is_some() { 1 } else { LEAST };
         let is_short = |name: &LoopName| match name.kind {
@@ -50,14 +53,14 @@ impl TypedName<'_> {
             NameKind::Task => false,
         };
         let mut found: Vec<(&LoopName, bool)> =
-            all.into_iter().filter(|(name, _)| is_short(name)).collect();
+            named.into_iter().filter(|(name, _)| is_short(name)).collect();
         if found.iter().any(|(_, lives)| *lives) {
             found.retain(|(_, lives)| *lives);
         }
         let found: Vec<LoopName> = found.into_iter().map(|(name, _)| name.clone()).collect();
         if found.windows(2).any(|pair| pair[0].id != pair[1].id) {
-            let named = |name: &LoopName| LoopHandle::named([(name.kind, &name.id)]);
-            return Err(self.several(&found.iter().map(named).collect::<Vec<_>>()));
+            let handle = |name: &LoopName| LoopHandle::named([(name.kind, &name.id)]);
+            return Err(self.several(&found.iter().map(handle).collect::<Vec<_>>()));
         }
         Ok(found)
     }
