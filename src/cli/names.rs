@@ -131,19 +131,19 @@ pub fn feature_named(project: &Project, text: &str) -> Result<Feature> {
         found => return found.map_err(|error| Refusal::from(error).into()),
     }
     let features = project.features();
-    let named = |feature: &Feature| LoopHandle::of_feature(project, feature);
-    let names: Vec<LoopHandle> = features.iter().map(named).collect();
+    let handle = |feature: &Feature| LoopHandle::of_feature(project, feature);
+    let all: Vec<LoopHandle> = features.iter().map(handle).collect();
     let typed = TypedName { kind: Some(NameKind::Feature), text };
-    let found = typed.meant(&names, Some(project))?;
+    let found = typed.meant(&all, Some(project))?;
     project.feature(&found.names[0].id).map_err(|error| Refusal::from(error).into())
 }
 
 /// The id of the only change that the text means. An error lists the changes.
 pub fn change_named(text: &str, changes: &[String]) -> Result<String> {
-    let named = |id: &String| LoopHandle::named([(NameKind::Change, id)]);
-    let names: Vec<LoopHandle> = changes.iter().map(named).collect();
+    let handle = |id: &String| LoopHandle::named([(NameKind::Change, id)]);
+    let all: Vec<LoopHandle> = changes.iter().map(handle).collect();
     let typed = TypedName { kind: Some(NameKind::Change), text };
-    Ok(typed.meant(&names, None)?.names.swap_remove(0).id)
+    Ok(typed.meant(&all, None)?.names.swap_remove(0).id)
 }
 
 #[cfg(test)]

@@ -100,8 +100,8 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
     let mut entries = Vec::new();
     read_new(&mut entries, sources, &mut followed);
     let loops = LoggedLoop::all(&mut entries);
-    let named = typed.map(|typed| names_to_show(typed, &loops, place, args.follow));
-    let names = named.transpose()?;
+    let found = typed.map(|typed| names_to_show(typed, &loops, place, args.follow));
+    let names = found.transpose()?;
     let mut all = wanted(args, names.as_deref(), &loops);
     let last = args.last.or(Some(BEFORE).filter(|_| args.follow));
     all.drain(..last.map_or(0, |last| all.len().saturating_sub(last)));
