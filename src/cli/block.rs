@@ -53,7 +53,7 @@ pub fn run(args: &BlockArgs) -> Result<ExitCode> {
     if all.is_empty() {
         return Err(Refusal::NoLoop("no ralph loop is live here".to_owned()).into());
     }
-    let meant = own_or_only(all, None, "live")?;
+    let meant = own_or_only(&all, None, "live")?;
     if meant.name(NameKind::Feature).is_some() {
         let feature = project.feature_at(&meant.folder).map_err(Refusal::from)?;
         Books::open(&project, &feature, session.as_deref())?.block(&need)?;

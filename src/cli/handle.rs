@@ -155,12 +155,12 @@ impl LoopHandle {
 }
 
 /// The loop of the own session, or the only one; an error lists them. `state` is `live` or `paused`.
-pub fn own_or_only(all: Vec<LoopHandle>, own: Option<&str>, state: &str) -> Result<LoopHandle> {
+pub fn own_or_only(all: &[LoopHandle], own: Option<&str>, state: &str) -> Result<LoopHandle> {
     let is_own = |one: &LoopHandle| own.is_some() && one.name(NameKind::Session) == own;
     let place = all.iter().position(is_own).or_else(|| (all.len() == 1).then_some(0));
     match place.and_then(|place| all.get(place)) {
         Some(one) => Ok(one.clone()),
-        None => bail!("several loops are {state} here\n{}", one_of(&all)),
+        None => bail!("several loops are {state} here\n{}", one_of(all)),
     }
 }
 

@@ -118,7 +118,7 @@ fn to_stop(
         }
     }
     all.retain(|one| own.is_none() || is_run(one));
-    if all.is_empty() { Ok(current?.0) } else { own_or_only(all, None, "live") }
+    if all.is_empty() { Ok(current?.0) } else { own_or_only(&all, None, "live") }
 }
 
 /// The loop to pause or resume if none is named.
@@ -138,7 +138,7 @@ fn to_steer(
         project?;
         return Err(Refusal::NoLoop(format!("no loop is {state} here{armed}")).into());
     }
-    own_or_only(all, own_session().as_deref(), state)
+    own_or_only(&all, own_session().as_deref(), state)
 }
 
 fn is_run(one: &LoopHandle) -> bool {

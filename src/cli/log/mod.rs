@@ -255,7 +255,9 @@ fn follow(
             return Ok(print::ended_by(signal));
         }
         let known = entries.len();
-        entries.iter_mut().for_each(|entry| entry.is_old = true);
+        for entry in &mut entries {
+            entry.is_old = true;
+        }
         read_new(&mut entries, sources(args.which.place())?, &mut followed);
         if entries.len() > known {
             let loops = LoggedLoop::all(&mut entries);
