@@ -6,33 +6,26 @@ use anyhow::{Result, bail};
 
 use super::context::{Where, own_session};
 use super::environment::Environment;
-use super::names::{LoopName, NameKind, TypedName};
-use super::steered::{Answer, Steered};
+use super::handle::{LoopHandle, NameKind};
+use super::names::TypedName;
+use super::selection::WhichSession;
+use super::steered::Answer;
 use crate::feature::project::Project;
 use crate::hosts::claude::transcript::{ClaudeTranscript, of_session};
 use crate::session::adopt::{Adopter, adopt, list, orphans};
 use crate::session::arm::refuse_agent;
 use crate::session::life;
-use crate::session::select::live;
-use crate::store::loops::{Loops, Record};
-use crate::store::names::LoopKind;
+use crate::store::loops::Loops;
 
 /// Continue the loop of a session that is gone.
 ///
 /// For a session of Claude Code: it gets the loop with its task, its limits and all that was counted
 /// so far; the other session has it no longer. From a terminal, this says what to type in a session.
 #[derive(clap::Args)]
+#[command(mut_arg("loop_name", |name| name.help(OF_LOOP)))]
 pub struct AdoptArgs {
-    /// The loop, by its session or feature; a short form will do where only one answers to it. Without
-    /// it, the only one whose session is gone or has been silent for an hour
-    #[arg(value_name = "NAME", conflicts_with_all = ["session", "feature"])]
-    loop_name: Option<String>,
-    /// The loop of this session, also by the beginning of its id
-    #[arg(short, long, value_name = "ID", conflicts_with = "feature")]
-    session: Option<String>,
-    /// The loop of this feature, such as 001-login, 1 or login
-    #[arg(short, long, value_name = "NAME")]
-    feature: Option<String>,
+    #[command(flatten)]
+    which: WhichSession,
     /// Also take it from a session that may still be there
     #[arg(long)]
     force: bool,
@@ -45,39 +38,21 @@ pub struct AdoptArgs {
     place: Where,
 }
 
-impl AdoptArgs {
-    /// `None` stands for the only loop that was left behind.
-    fn typed(&self) -> Option<TypedName<'_>> {
-        let all = [
-            (None, &self.loop_name),
-            (Some(NameKind::Session), &self.session),
-            (Some(NameKind::Feature), &self.feature),
-        ];
-        all.into_iter().find_map(|(kind, text)| Some(TypedName { kind, text: text.as_ref()? }))
-    }
-}
+/// The help of the name, which may be left out.
+const OF_LOOP: &str = "The loop, by its session or feature; a short form will do where only one answers to it. Without it, the only one whose session is gone or has been silent for an hour";
 
 /// An error lists the candidates, or the nearest name.
 fn session_of(project: &Project, typed: TypedName<'_>) -> Result<String> {
-    let (mut names, live) = (Vec::new(), live(&Loops::of(&project.root)));
-    for record in &live {
-        names.push(LoopName::new(NameKind::Session, &record.session));
-        if record.kind != LoopKind::Task {
-            names.push(LoopName::new(NameKind::Feature, &record.about));
-        }
-    }
-    let found = typed.one(&names, Some(project))?;
-    let is_its = |record: &Record| match found.kind {
-        NameKind::Feature => record.about == found.id && record.kind != LoopKind::Task,
-        _ => record.session == found.id,
-    };
-    Ok(live.into_iter().find(is_its).map_or(found.id.clone(), |record| record.session))
+    let mut live = LoopHandle::all(Some(project), None)?;
+    live.retain(|one| one.lives && one.name(NameKind::Session).is_some());
+    let meant = typed.meant(&live, Some(project))?;
+    Ok(meant.name(NameKind::Session).unwrap_or_default().to_owned())
 }
 
 /// Takes the loop over and prints the agent's instructions.
 pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
     let project = args.place.with_loops()?;
-    let from = args.typed().map(|typed| session_of(&project, typed)).transpose()?;
+    let from = args.which.typed().map(|typed| session_of(&project, typed)).transpose()?;
     let Some(own) = own_session() else {
         let orphans = orphans(&Loops::of(&project.root));
         let (found, named) = match (from.as_deref(), orphans.as_slice()) {
@@ -105,5 +80,5 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
     let transcript = transcript.map(ClaudeTranscript::at);
     life::note(&Loops::of(&project.root), &own, transcript.as_ref().map(|own| own as _));
     let words = format!("{}\n\n{}", taken.line, taken.contract);
-    args.answer.say(&words, &Steered::Session(&project, &own))
+    args.answer.say(&words, &LoopHandle::at(&project.root, NameKind::Session, &own))
 }

@@ -2,14 +2,15 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 
 use super::context::{Where, own_session};
-use super::steered::{Answer, Steered};
+use super::handle::{LoopHandle, NameKind, own_or_only};
+use super::steered::Answer;
 use crate::engine::Demand;
 use crate::exec::partner::in_run;
+use crate::refusal::Refusal;
 use crate::session::end::end_task;
-use crate::session::select::to_block;
 use crate::session::task_log::{Books, one_line};
 use crate::store::closing::EndNotice;
 use crate::store::loops::Loops;
@@ -41,29 +42,30 @@ pub fn need_in_session(need: &str) -> Result<String> {
 /// Ends the session's loop of any kind; outside of a session, the only ralph loop here.
 pub fn run(args: &BlockArgs) -> Result<ExitCode> {
     let project = args.place.with_loops()?;
-    let loops = Loops::of(&project.root);
     let session = own_session();
     let need = need_in_session(&args.need)?;
-    let own = session.as_deref().and_then(|session| loops.peek(session));
-    let record = if let Some(record) =
-        own.filter(|record| record.ledger.is_live() && !record.is_live_ralph())
-    {
-        let feature = project.feature_meant(None, session.as_deref());
-        let feature = feature.map_err(|lost| anyhow!("{lost}"))?;
-        let Some(feature) = feature else {
-            bail!("the feature of this loop cannot be found\nend the loop with `spool stop`")
-        };
+    let mut all = LoopHandle::all(Some(&project), None)?;
+    let is_its = |one: &LoopHandle| match &session {
+        Some(own) => one.name(NameKind::Session) == Some(own),
+        None => one.name(NameKind::Task).is_some(),
+    };
+    all.retain(|one| one.lives && is_its(one));
+    if all.is_empty() {
+        return Err(Refusal::NoLoop("no ralph loop is live here".to_owned()).into());
+    }
+    let meant = own_or_only(&all, None, "live")?;
+    if meant.name(NameKind::Feature).is_some() {
+        let feature = project.feature_at(&meant.folder).map_err(Refusal::from)?;
         Books::open(&project, &feature, session.as_deref())?.block(&need)?;
-        record
     } else {
-        let record = to_block(&loops, session.as_deref())?;
-        end_task(&loops, &record.session, &Demand::Blocked(need), EndNotice::AtNextStop)?
+        let session = meant.name(NameKind::Session).unwrap_or_default();
+        let loops = Loops::of(&project.root);
+        end_task(&loops, session, &Demand::Blocked(need), EndNotice::AtNextStop)?
             .context("the loop has ended already\n`spool status` says why")?
             .tell();
-        record
-    };
+    }
     args.answer.say(
         "Noted, the loop has ended (blocked). End your turn now: say what the person must do and what is done so far.",
-        &Steered::Session(&project, &record.session),
+        &meant,
     )
 }

@@ -9,7 +9,6 @@ use crate::evidence::commits::top_of;
 use crate::evidence::work_trees::all_copies;
 use crate::feature::project::{Project, begin};
 use crate::runner::report::{self as runners, RunnerReport};
-use crate::session::select::live_ralph;
 use crate::store::loops::Loops;
 use crate::store::names::PausedBy;
 use crate::system::files::real_path;
@@ -80,7 +79,8 @@ pub fn with_loops(start: &Path, own: Option<&str>) -> Option<Project> {
 /// The session has a loop here; without a session, any loop lives here.
 pub fn has_loop(root: &Path, own: Option<&str>) -> bool {
     let loops = Loops::of(root);
-    let any_lives = || !loops.live_pins().is_empty() || !live_ralph(&loops).is_empty();
+    let has_task = || loops.records().any(|record| record.is_live_ralph());
+    let any_lives = || !loops.live_pins().is_empty() || has_task();
     own.map_or_else(any_lives, |own| loops.knows(own))
 }
 

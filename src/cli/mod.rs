@@ -8,6 +8,7 @@ mod context;
 mod demo;
 mod doctor;
 mod environment;
+mod handle;
 mod help;
 mod log;
 mod man;

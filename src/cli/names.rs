@@ -1,7 +1,10 @@
 //! A person's name for a loop: the session, feature or change, or a short form.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Result, anyhow, bail};
 
+use super::handle::{LoopHandle, LoopName, NameKind, one_of};
 use crate::feature::project::{Feature, FeatureError, Project, folder_typed, printable};
 use crate::refusal::Refusal;
 use crate::runner::target::{did_you_mean, matching};
@@ -9,26 +12,6 @@ use crate::store::loops::Loops;
 
 /// The fewest letters of a session's id that stand for it unless the person says that they name a session.
 const LEAST: usize = 4;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameKind {
-    /// A session's id.
-    Session,
-    /// A feature's name.
-    Feature,
-    /// The id of a runner's change.
-    Change,
-    /// The first words of a task.
-    Task,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoopName {
-    pub kind: NameKind,
-    pub id: String,
-    /// The loop lives.
-    pub lives: bool,
-}
 
 #[derive(Clone, Copy, Debug)]
 pub struct TypedName<'a> {
@@ -38,77 +21,73 @@ pub struct TypedName<'a> {
     pub text: &'a str,
 }
 
-impl LoopName {
-    /// A name for which the loop's life does not matter.
-    pub fn new(kind: NameKind, id: &str) -> Self {
-        Self { kind, id: id.to_owned(), lives: false }
-    }
-
-    /// As a person types the name among several.
-    fn typed(&self) -> String {
-        let flag = match self.kind {
-            NameKind::Session => "--session ",
-            NameKind::Feature => "--feature ",
-            NameKind::Change => "--change ",
-            NameKind::Task => "",
-        };
-        format!("{flag}{}", printable(&self.id))
-    }
-}
-
 impl TypedName<'_> {
     /// All names with the one id that the text means; none where nothing matches. An error lists several candidates.
     ///
     /// A whole name comes first. Features and changes have the short forms of [`matching`], sessions the beginning of
     /// their ids. Live loops come before ended ones.
-    pub fn find(self, all: &[LoopName], project: Option<&Project>) -> Result<Vec<LoopName>> {
+    pub fn find(self, all: &[LoopHandle], project: Option<&Project>) -> Result<Vec<LoopName>> {
         let is_path = self.text.contains(['/', '\\']);
         let of_path = project.filter(|_| is_path).map(|project| name_of_path(project, self.text));
         let Some(text) = of_path.unwrap_or(Ok(Some(self.text.to_owned())))? else {
             return Ok(Vec::new());
         };
         let text = text.as_str();
+        let mut named = BTreeMap::new();
+        for (name, lives) in self.of_kind(all) {
+            *named.entry(name).or_default() |= lives;
+        }
+        let same: Vec<LoopName> =
+            named.keys().filter(|name| name.id == text).copied().cloned().collect();
+        if !same.is_empty() {
+            return Ok(same);
+        }
         let has_short =
-            |name: &&LoopName| matches!(name.kind, NameKind::Feature | NameKind::Change);
-        let ids: Vec<String> =
-            self.of_kind(all).filter(has_short).map(|name| name.id.clone()).collect();
+            |name: &&&LoopName| matches!(name.kind, NameKind::Feature | NameKind::Change);
+        let ids: Vec<String> = named.keys().filter(has_short).map(|name| name.id.clone()).collect();
         let meant = matching(text, &ids);
         let least = if self.kind.is_some() { 1 } else { LEAST };
-        let is_short = |name: &&LoopName| match name.kind {
+        let is_short = |name: &LoopName| match name.kind {
             NameKind::Session => text.len() >= least && name.id.starts_with(text),
             NameKind::Feature | NameKind::Change => meant.contains(&name.id),
             NameKind::Task => false,
         };
-        let is_same = |name: &&LoopName| name.id == text;
-        let same: Vec<LoopName> = self.of_kind(all).filter(is_same).cloned().collect();
-        if !same.is_empty() {
-            return Ok(same);
+        let mut found: Vec<(&LoopName, bool)> =
+            named.into_iter().filter(|(name, _)| is_short(name)).collect();
+        if found.iter().any(|(_, lives)| *lives) {
+            found.retain(|(_, lives)| *lives);
         }
-        let mut found: Vec<LoopName> = self.of_kind(all).filter(is_short).cloned().collect();
-        if found.iter().any(|name| name.lives) {
-            found.retain(|name| name.lives);
-        }
+        let found: Vec<LoopName> = found.into_iter().map(|(name, _)| name.clone()).collect();
         if found.windows(2).any(|pair| pair[0].id != pair[1].id) {
-            return Err(self.several(&found));
+            let handle = |name: &LoopName| LoopHandle::named([(name.kind, &name.id)]);
+            return Err(self.several(&found.iter().map(handle).collect::<Vec<_>>()));
         }
         Ok(found)
     }
 
-    /// The one id that the text means; an error lists the candidates, or all names.
-    pub fn one(self, all: &[LoopName], project: Option<&Project>) -> Result<LoopName> {
-        let found = self.find(all, project)?.into_iter().next();
-        found.ok_or_else(|| self.unknown(all))
+    /// The loop that the text means, of several the only one that lives; an error lists the candidates, or all names.
+    ///
+    /// A feature comes first: without a live loop it may still have a state file.
+    pub fn meant(self, all: &[LoopHandle], project: Option<&Project>) -> Result<LoopHandle> {
+        let found = self.find(all, project)?;
+        let meant = || all.iter().filter(|one| one.is_one_of(&found));
+        let live: Vec<LoopHandle> = meant().filter(|one| one.lives).cloned().collect();
+        match live.as_slice() {
+            [] => meant().next().cloned().ok_or_else(|| self.unknown(all)),
+            [one] => Ok(one.clone()),
+            several => Err(self.several(several)),
+        }
     }
 
     /// Lists the candidates as a person types them.
-    pub fn several(self, found: &[LoopName]) -> anyhow::Error {
+    fn several(self, found: &[LoopHandle]) -> anyhow::Error {
         let what = if self.kind == Some(NameKind::Feature) { "features" } else { "loops" };
         anyhow!("`{}` may be {} {what}\n{}", printable(self.text), found.len(), one_of(found))
     }
 
     /// Lists all names, the nearest one first.
-    pub fn unknown(self, all: &[LoopName]) -> anyhow::Error {
-        let mut ids: Vec<String> = self.of_kind(all).map(|name| printable(&name.id)).collect();
+    pub fn unknown(self, all: &[LoopHandle]) -> anyhow::Error {
+        let mut ids: Vec<String> = self.of_kind(all).map(|(name, _)| printable(&name.id)).collect();
         ids.sort_unstable();
         ids.dedup();
         let what = match self.kind {
@@ -120,8 +99,10 @@ impl TypedName<'_> {
         anyhow!("{what} `{}`\n{}", printable(self.text), did_you_mean(self.text, &ids))
     }
 
-    fn of_kind(self, all: &[LoopName]) -> impl Iterator<Item = &LoopName> {
-        all.iter().filter(move |name| self.kind.is_none_or(|kind| name.kind == kind))
+    /// Each name, and whether its loop lives.
+    fn of_kind(self, all: &[LoopHandle]) -> impl Iterator<Item = (&LoopName, bool)> {
+        let names = all.iter().flat_map(|one| one.names.iter().map(|name| (name, one.lives)));
+        names.filter(move |(name, _)| self.kind.is_none_or(|kind| name.kind == kind))
     }
 }
 
@@ -150,32 +131,26 @@ pub fn feature_named(project: &Project, text: &str) -> Result<Feature> {
         found => return found.map_err(|error| Refusal::from(error).into()),
     }
     let features = project.features();
-    let names: Vec<LoopName> =
-        features.iter().map(|feature| LoopName::new(NameKind::Feature, &feature.name)).collect();
+    let handle = |feature: &Feature| LoopHandle::of_feature(project, feature);
+    let all: Vec<LoopHandle> = features.iter().map(handle).collect();
     let typed = TypedName { kind: Some(NameKind::Feature), text };
-    let found = typed.one(&names, Some(project))?;
-    project.feature(&found.id).map_err(|error| Refusal::from(error).into())
+    let found = typed.meant(&all, Some(project))?;
+    project.feature(&found.names[0].id).map_err(|error| Refusal::from(error).into())
 }
 
 /// The id of the only change that the text means. An error lists the changes.
 pub fn change_named(text: &str, changes: &[String]) -> Result<String> {
-    let names: Vec<LoopName> =
-        changes.iter().map(|id| LoopName::new(NameKind::Change, id)).collect();
+    let handle = |id: &String| LoopHandle::named([(NameKind::Change, id)]);
+    let all: Vec<LoopHandle> = changes.iter().map(handle).collect();
     let typed = TypedName { kind: Some(NameKind::Change), text };
-    Ok(typed.one(&names, None)?.id)
-}
-
-/// Lines that name the loops as a person types them.
-pub fn one_of(names: &[LoopName]) -> String {
-    let lines: Vec<String> = names.iter().map(LoopName::typed).collect();
-    format!("name one of them:\n  {}", lines.join("\n  "))
+    Ok(typed.meant(&all, None)?.names.swap_remove(0).id)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn names(lives: &[&str]) -> Vec<LoopName> {
+    fn names(lives: &[&str]) -> Vec<LoopHandle> {
         let all = [
             (NameKind::Session, "3b458a5d-f15e"),
             (NameKind::Session, "3b459999-aaaa"),
@@ -185,8 +160,11 @@ mod tests {
             (NameKind::Change, "002-logout"),
             (NameKind::Task, "Make it"),
         ];
-        let name = |(kind, id)| LoopName { lives: lives.contains(&id), ..LoopName::new(kind, id) };
-        all.map(name).to_vec()
+        let handle = |(kind, id)| LoopHandle {
+            lives: lives.contains(&id),
+            ..LoopHandle::named([(kind, id)])
+        };
+        all.map(handle).to_vec()
     }
 
     fn found(kind: Option<NameKind>, text: &str, lives: &[&str]) -> Result<Vec<String>, String> {

@@ -5,15 +5,16 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 use super::context::asked_from;
-use super::running::ask;
-use super::selection::{SelectedLoop, Steering, WhichLoop};
-use super::steered::{Answer, Steered};
+use super::handle::NameKind;
+use super::running::{ask, on_change};
+use super::selection::{ONLY_ARMED, Steering, WhichLoop};
+use super::steered::Answer;
 use crate::feature::project::printable;
 use crate::refusal::Refusal;
 use crate::runner::requests::RunnerRequest;
-use crate::session::{pause, select};
+use crate::session::pause;
 use crate::store::closing::not_noted;
-use crate::store::loops::{Loops, Pause, Record};
+use crate::store::loops::{Loops, Pause};
 use crate::world;
 
 #[derive(clap::Args)]
@@ -26,43 +27,41 @@ pub struct SteerArgs {
 
 pub fn run(steering: Steering, args: &SteerArgs) -> Result<ExitCode> {
     let is_pause = steering == Steering::Pause;
-    let (project, session) = match args.which.selected(steering)? {
-        SelectedLoop::Runner(runner) => {
-            let change = printable(&runner.change);
-            ask(&runner, if is_pause { RunnerRequest::Pause } else { RunnerRequest::Resume })?;
-            let words = if is_pause {
-                format!(
-                    "The loop of `{change}` pauses after its iteration.\n`spool resume --change {change}` continues it, `spool stop --change {change}` ends it."
-                )
-            } else {
-                format!("The loop of `{change}` continues.")
-            };
-            return args.answer.say(&words, &Steered::Change(&runner.root, &runner.change));
-        }
-        SelectedLoop::Session(project, session) => (project, session),
-        SelectedLoop::Feature(project, feature) => {
-            let session = select::session_of(&Loops::of(&project.root), &feature)?;
-            (project, session)
-        }
+    let meant = args.which.selected(steering)?;
+    if let Some(change) = meant.name(NameKind::Change) {
+        let request = if is_pause { RunnerRequest::Pause } else { RunnerRequest::Resume };
+        ask(&on_change(&meant.root, change)?, request)?;
+        let change = printable(change);
+        let words = if is_pause {
+            format!(
+                "The loop of `{change}` pauses after its iteration.\n`spool resume --change {change}` continues it, `spool stop --change {change}` ends it."
+            )
+        } else {
+            format!("The loop of `{change}` continues.")
+        };
+        return args.answer.say(&words, &meant);
+    }
+    let Some(session) = meant.name(NameKind::Session) else {
+        let name = meant.name(NameKind::Feature).map(printable).unwrap_or_default();
+        let what = format!("no session drives a loop of feature `{name}`{ONLY_ARMED}");
+        return Err(Refusal::NoLoop(what).into());
     };
-    let loops = Loops::of(&project.root);
-    let is_meant =
-        |record: &Record| record.session == session && (is_pause || record.pause().is_some());
-    if !select::live(&loops).iter().any(is_meant) {
-        let (session, state) = (printable(&session), if is_pause { "live" } else { "paused" });
+    if !meant.lives || !(is_pause || meant.paused) {
+        let (session, state) = (printable(session), if is_pause { "live" } else { "paused" });
         let what = format!("session `{session}` has no loop here that is {state}");
         return Err(Refusal::NoLoop(what).into());
     }
-    let by = asked_from(&session);
+    let loops = Loops::of(&meant.root);
+    let by = asked_from(session);
     let (words, noted) = if is_pause {
         let (record, noted) =
-            pause::pause(&loops, &session, Pause { at: world::now(), by, ..Pause::default() })?
+            pause::pause(&loops, session, Pause { at: world::now(), by, ..Pause::default() })?
                 .context("the loop has ended already\n`spool status` says why")?;
         (pause::paused(&record), noted)
     } else {
-        let (record, noted) = pause::resume(&loops, &session, by)?
+        let (record, noted) = pause::resume(&loops, session, by)?
             .context("the loop is not paused any more\n`spool status` shows its state")?;
         (pause::resumed(&record), noted)
     };
-    args.answer.say(&(words + &not_noted(noted)), &Steered::Session(&project, &session))
+    args.answer.say(&(words + &not_noted(noted)), &meant)
 }

@@ -5,20 +5,16 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::feature::project::printable;
-use crate::runner::report::{live, only_live};
+use crate::runner::report::live;
 use crate::runner::requests::{Requests, RunnerRequest};
-use crate::runner::state::{changes_with_state, find_state_folder, holder, is_change_id};
+use crate::runner::state::{find_state_folder, holder};
 use crate::system::processes;
-use crate::text;
 use crate::world;
 
 /// Tells an agent that wants to steer its own run what to do instead.
 const IN_ITS_RUN: &str = "an agent of this loop cannot pause it, resume it or end it: only a person does\ncontinue; when a person must decide, end your turn with <blocked>what the person must do</blocked>";
 
 pub struct Running {
-    pub change: String,
-    /// The project's root.
-    pub root: PathBuf,
     /// The state folder.
     pub folder: PathBuf,
     /// The process id, 0 if unknown.
@@ -39,9 +35,9 @@ pub fn ask(running: &Running, request: RunnerRequest) -> Result<()> {
     Ok(())
 }
 
-/// An error names the nearest change.
+/// An error names the changes with a runner.
 pub fn on_change(root: &Path, change: &str) -> Result<Running> {
-    let folder = if is_change_id(change) { find_state_folder(root, change)? } else { None };
+    let folder = find_state_folder(root, change)?;
     let holder = folder.as_deref().map_or(Ok(None), holder)?;
     let (Some(holder), Some(folder)) = (holder, folder) else {
         let live = live(root)?;
@@ -49,19 +45,7 @@ pub fn on_change(root: &Path, change: &str) -> Result<Running> {
             [] => "no runner is running here".to_owned(),
             some => format!("runners are running on: {}", some.join(", ")),
         };
-        let known = changes_with_state(root);
-        let near = text::nearest(change, known.iter().map(String::as_str));
-        let near = near.filter(|near| *near != change);
-        let near = near.map_or_else(String::new, |near| format!("\ndid you mean `{near}`?"));
-        bail!("no runner works on the change `{}`\n{others}{near}", printable(change));
+        bail!("no runner works on the change `{}`\n{others}", printable(change));
     };
-    Ok(Running { change: change.to_owned(), root: root.to_owned(), folder, pid: holder.pid })
-}
-
-/// Fails without a runner, and with several.
-pub fn only(root: &Path) -> Result<Running> {
-    let change = only_live(root)?.with_context(|| {
-        format!("no runner is running in `{}`\n`spool status` shows what has run", root.display())
-    })?;
-    on_change(root, &change)
+    Ok(Running { folder, pid: holder.pid })
 }

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::context::{Where, own_session};
+use super::handle::{LoopHandle, NameKind};
 use super::person::in_agents_session;
-use super::steered::{Answer, Steered};
+use super::steered::Answer;
 use crate::session::arguments::feature::FeatureRequest;
 use crate::session::arm::Armer;
 use crate::session::arm::feature::arm;
@@ -50,5 +51,5 @@ pub fn run(args: &StartArgs) -> Result<ExitCode> {
     let started = arm(&project, &request, armer)?;
     let first = if session.is_none() { FIRST } else { "" };
     let words = format!("{}\n{}{first}", started.for_agent, started.shown);
-    args.answer.say(&words, &Steered::Feature(&project, &started.about))
+    args.answer.say(&words, &LoopHandle::at(&project.root, NameKind::Feature, &started.about))
 }

@@ -10,7 +10,8 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::context::{has_loop, has_runner};
-use super::names::{LoopName, NameKind, TypedName};
+use super::handle::{LoopHandle, NameKind};
+use super::names::TypedName;
 use super::selection::WhichLoop;
 use crate::evidence::work_trees::all_copies;
 use crate::feature::project::Project;
@@ -160,54 +161,27 @@ impl Now {
         let elsewhere = others.collect();
         let mut now = Self { report, runners, reviews, elsewhere, is_named: false };
         if let Some(typed) = typed {
-            let names = now.names();
-            let found = typed.find(&names, paths.as_ref())?;
+            let all = now.handles();
+            let found = typed.find(&all, paths.as_ref())?;
             if found.is_empty() {
-                return Err(typed.unknown(&names));
+                return Err(typed.unknown(&all));
             }
-            now.leave_only(&found);
+            if let Some(report) = &mut now.report {
+                report.features.retain(|feature| of_feature(feature).is_one_of(&found));
+                report.tasks.retain(|task| of_task(task).is_one_of(&found));
+            }
+            now.runners.retain(|runner| of_runner(runner).is_one_of(&found));
+            now.is_named = true;
         }
         Ok(now)
     }
 
-    /// Every name of these loops.
-    fn names(&self) -> Vec<LoopName> {
-        let mut names: Vec<LoopName> = Vec::new();
-        let mut add = |kind, id: &str| {
-            let name = LoopName::new(kind, id);
-            if !id.is_empty() && !names.contains(&name) {
-                names.push(name);
-            }
-        };
-        for feature in self.report.iter().flat_map(|report| &report.features) {
-            add(NameKind::Feature, &feature.facts.name);
-            add(NameKind::Session, session_of(feature));
-        }
-        for task in self.report.iter().flat_map(|report| &report.tasks) {
-            add(NameKind::Session, task.session());
-            add(NameKind::Task, &task.form.about);
-        }
-        for runner in &self.runners {
-            add(NameKind::Change, &runner.change_id);
-        }
-        names
-    }
-
-    /// Keeps the loops with these names.
-    fn leave_only(&mut self, found: &[LoopName]) {
-        let is_found = |kind, id: &str| found.contains(&LoopName::new(kind, id));
-        if let Some(report) = &mut self.report {
-            report.features.retain(|feature| {
-                is_found(NameKind::Feature, &feature.facts.name)
-                    || is_found(NameKind::Session, session_of(feature))
-            });
-            report.tasks.retain(|task| {
-                is_found(NameKind::Session, task.session())
-                    || is_found(NameKind::Task, &task.form.about)
-            });
-        }
-        self.runners.retain(|runner| is_found(NameKind::Change, &runner.change_id));
-        self.is_named = true;
+    /// The loops with their names.
+    fn handles(&self) -> Vec<LoopHandle> {
+        let report = || self.report.iter();
+        let features = report().flat_map(|report| &report.features).map(of_feature);
+        let tasks = report().flat_map(|report| &report.tasks).map(of_task);
+        features.chain(tasks).chain(self.runners.iter().map(of_runner)).collect()
     }
 
     /// For programs; `root` is the project where only runners work.
@@ -260,7 +234,15 @@ impl Now {
     }
 }
 
-/// The session of a feature's loop; empty without one.
-fn session_of(feature: &FeatureReport) -> &str {
-    feature.r#loop.as_ref().map_or("", SessionLoop::session)
+fn of_feature(feature: &FeatureReport) -> LoopHandle {
+    let session = feature.r#loop.as_ref().map_or("", SessionLoop::session);
+    LoopHandle::named([(NameKind::Feature, &feature.facts.name), (NameKind::Session, session)])
+}
+
+fn of_task(task: &SessionLoop) -> LoopHandle {
+    LoopHandle::named([(NameKind::Session, task.session()), (NameKind::Task, &task.form.about)])
+}
+
+fn of_runner(runner: &RunnerReport) -> LoopHandle {
+    LoopHandle::named([(NameKind::Change, &runner.change_id)])
 }

@@ -4,18 +4,19 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use super::context::{own_session, whole};
+use super::handle::{LoopHandle, NameKind};
 use super::person::in_agents_session;
-use super::running::{Running, ask};
-use super::selection::{SelectedLoop, Steering, WhichLoop};
-use super::steered::{Answer, Steered};
-use crate::feature::project::{Feature, Project, printable};
+use super::running::{Running, ask, on_change};
+use super::selection::{Steering, WhichLoop};
+use super::steered::Answer;
+use crate::feature::project::printable;
+use crate::refusal::Refusal;
 use crate::runner::requests::RunnerRequest;
 use crate::runner::state::{Holder, LoopStatus, holder, read_state};
 use crate::session::cancel::{CancelledFeature, cancel_feature, cancel_task};
-use crate::session::select::feature_of;
 use crate::store::closing::EndNotice;
 use crate::store::loops::Loops;
 use crate::text::counted;
@@ -43,14 +44,15 @@ pub struct StopArgs {
 
 /// Shows the loop, then ends it (spec 003, AC-4.3). Waits for a runner, and reports its end.
 pub fn run(args: &StopArgs) -> Result<ExitCode> {
-    match args.which.selected(Steering::Stop)? {
-        SelectedLoop::Runner(running) => runner(args, &running),
-        SelectedLoop::Feature(project, feature) => of_feature(args, &project, &feature),
-        SelectedLoop::Session(project, session) => match feature_of(&project, &session) {
-            Some(feature) => of_feature(args, &project, &feature),
-            None => of_task(args, &project, &session),
-        },
-    }
+    let meant = args.which.selected(Steering::Stop)?;
+    let words = if let Some(change) = meant.name(NameKind::Change) {
+        of_runner(args, &on_change(&meant.root, change)?, &printable(change))?
+    } else if meant.name(NameKind::Feature).is_some() {
+        of_feature(&meant)?
+    } else {
+        of_task(&meant)?
+    };
+    args.answer.say(&words, &meant)
 }
 
 /// A loop that ends outside of its session's stop is told at the next one, also where its own agent ends it.
@@ -58,29 +60,28 @@ fn telling() -> EndNotice {
     if in_agents_session() { EndNotice::OfAgent } else { EndNotice::AtNextStop }
 }
 
-fn of_task(args: &StopArgs, project: &Project, session: &str) -> Result<ExitCode> {
-    let Some(text) = cancel_task(&Loops::of(&project.root), session, telling())? else {
-        bail!(
+fn of_task(meant: &LoopHandle) -> Result<String> {
+    let session = meant.name(NameKind::Session).unwrap_or_default();
+    let text = cancel_task(&Loops::of(&meant.root), session, telling())?;
+    text.with_context(|| {
+        format!(
             "session `{session}` has no loop that lives\n`spool status` lists the loops of this project"
-        );
-    };
-    args.answer.say(&text, &Steered::Session(project, session))
+        )
+    })
 }
 
-fn of_feature(args: &StopArgs, project: &Project, feature: &Feature) -> Result<ExitCode> {
+fn of_feature(meant: &LoopHandle) -> Result<String> {
+    let project = meant.project();
+    let feature = project.feature_at(&meant.folder).map_err(Refusal::from)?;
     let CancelledFeature { summary, headline, cleanup } =
-        cancel_feature(project, feature, own_session().as_deref(), telling())?;
-    let words = format!("{summary}\n\n{headline} {cleanup}");
-    args.answer.say(&words, &Steered::Feature(project, &feature.name))
+        cancel_feature(&project, &feature, own_session().as_deref(), telling())?;
+    Ok(format!("{summary}\n\n{headline} {cleanup}"))
 }
 
-fn runner(args: &StopArgs, running: &Running) -> Result<ExitCode> {
-    let change = printable(&running.change);
+fn of_runner(args: &StopArgs, running: &Running, change: &str) -> Result<String> {
     ask(running, RunnerRequest::Stop)?;
-    let steered = Steered::Change(&running.root, &running.change);
     if args.wait == 0 {
-        let words = format!("The runner of `{change}` (process {}) was asked to end.", running.pid);
-        return args.answer.say(&words, &steered);
+        return Ok(format!("The runner of `{change}` (process {}) was asked to end.", running.pid));
     }
     let deadline = Deadline::after(Duration::from_secs(args.wait));
     // A younger process is another runner.
@@ -98,7 +99,7 @@ fn runner(args: &StopArgs, running: &Running) -> Result<ExitCode> {
         }
         world::pause(LOOK);
     }
-    args.answer.say(&seen(&running.folder, &change), &steered)
+    Ok(seen(&running.folder, change))
 }
 
 /// The runner's notes after its end.

@@ -58,6 +58,20 @@ fn summary(view: &FeatureView<'_>, has_pin: bool) -> Option<String> {
     Some(text)
 }
 
+/// The named feature, the session's, or the current one.
+pub fn feature_to_cancel(
+    project: &Project,
+    named: Option<&str>,
+    session: Option<&str>,
+) -> Result<Feature, Refusal> {
+    project.feature_meant(named, session)?.ok_or_else(|| {
+        Refusal::new(
+            "nothing to cancel: no feature is selected in this project",
+            "`spool status` lists the loops; name one: /speckit:cancel 001-name, in a terminal spool stop 001-name",
+        )
+    })
+}
+
 /// Ends a session's ralph loop. Returns the person's text; `None` without a live loop.
 pub fn cancel_task(
     loops: &Loops,

@@ -28,7 +28,7 @@ use crate::store::amend::amend;
 use crate::store::closing::EndNotice;
 use crate::store::journal::{self, Entry};
 use crate::store::lock::Lock;
-use crate::store::loops::{Loops, Record, TERMINAL, is_session_id};
+use crate::store::loops::{Loops, RUNNER, Record, TERMINAL, is_session_id};
 use crate::store::names::JournalEvent;
 use crate::store::pins::{LoopLimits, Pin, PinKey, Pins};
 use crate::store::read;
@@ -54,7 +54,7 @@ pub struct Books<'a> {
     lock: Option<Lock>,
     /// A loop whose end is told after the lock is released.
     ended: Option<EndedLoop>,
-    /// The session with the loop, or the terminal: its journal gets the entries.
+    /// The session with the loop, the run, or the terminal: its journal gets the entries.
     owner: String,
     text: Vec<u8>,
     /// The list on the disk.
@@ -93,15 +93,17 @@ impl<'a> Books<'a> {
         let pin = loops
             .found(&feature.name)
             .map_err(|error| Refusal::new(error.to_string(), "make it readable, then try again"))?;
+        let is_run = in_run();
         let owner = pin.as_ref().map(|pin| pin.session.as_str());
-        let owner = owner.filter(|owner| is_session_id(owner)).unwrap_or(TERMINAL).to_owned();
+        let owner = owner.filter(|owner| is_session_id(owner) && !is_run);
+        let owner = owner.unwrap_or(if is_run { RUNNER } else { TERMINAL }).to_owned();
         let view = FeatureView::by(project, feature, Ok(pin));
         // Killed programs leave temporary files.
         remove_dead_leftovers(&feature.folder, &[TASKS, STATE, PROGRESS]);
         let (list, text) = read_list(feature)?;
         // An unreadable file is not overwritten: the stop reports it.
         // In a run of `spool ralph`, it is the file of another loop.
-        let state = if in_run() { Err(StateError::Missing) } else { State::read_at_once(feature) };
+        let state = if is_run { Err(StateError::Missing) } else { State::read_at_once(feature) };
         let (lock, ended) = (Some(lock), None);
         Ok(Self { view, loops, session, lock, ended, owner, text, list, state })
     }
@@ -458,9 +460,10 @@ impl<'a> Books<'a> {
 
     fn journal(&self, event: &JournalEvent, words: &str) -> Result<(), Refusal> {
         let part = self.view.part(&self.list);
+        let iteration = if self.owner == RUNNER { 0 } else { self.record_iterations() };
         let entry = Entry {
             task: format!("{}/{}", part.done(), part.tasks.len()),
-            ..Entry::now(event.clone(), &self.view.feature.name, self.record_iterations(), words)
+            ..Entry::now(event.clone(), &self.view.feature.name, iteration, words)
         };
         let noted = self.loops.note(&self.owner, &entry);
         noted.map_err(|error| Refusal::unwritable(self.loops.folder(), &error))

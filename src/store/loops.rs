@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use super::lock::PATIENCE;
-pub use super::notes::{TERMINAL, VERSION, is_session_id, put_aside};
+pub use super::notes::{RUNNER, TERMINAL, VERSION, is_session_id, put_aside};
 pub use super::pins::VerifyCommands;
 pub use super::record::{
     Adopted, Asked, Assignment, Checked, LastMessage, Marks, Notified, Pause, Record,

@@ -20,6 +20,8 @@ pub(super) const MOST_SESSIONS: usize = 100_000;
 pub(super) const NOTES: &str = ".claude/ralph";
 /// Stands for the session in the journal of a loop that no session has taken yet.
 pub const TERMINAL: &str = "terminal";
+/// Stands for the session in the journal of an agent of `spool ralph`.
+pub const RUNNER: &str = "ralph";
 
 /// A session id that may name a folder: letters, digits, `.`, `_`, `-`, at most 128.
 pub fn is_session_id(id: &str) -> bool {

@@ -9,12 +9,16 @@ use crate::store::read;
 use crate::system::files::FileId;
 
 /// Bytes of one journal in one look; the rest waits for the next look.
-const MOST: u64 = 4 << 20;
+const MOST: u64 = 256 << 20;
 
 /// How far each journal was read.
 #[derive(Debug, Default)]
 pub struct Followed {
     places: BTreeMap<PathBuf, ReadPlace>,
+    /// An unfinished last line waits for its end.
+    waits: bool,
+    /// Lines that could not be read.
+    pub unread: usize,
 }
 
 /// How far a journal was read, and the file's id.
@@ -25,6 +29,10 @@ struct ReadPlace {
 }
 
 impl Followed {
+    pub fn new(waits: bool) -> Self {
+        Self { waits, ..Self::default() }
+    }
+
     /// Skips everything in the journal so far.
     pub fn skip(&mut self, path: &Path) {
         if let Ok((file, meta)) = read::open(path) {
@@ -33,8 +41,7 @@ impl Followed {
         }
     }
 
-    /// The entries since the last look. A shorter file, or another one, is read from its start; an unfinished last line
-    /// waits.
+    /// The entries since the last look. A shorter file, or another one, is read from its start.
     pub fn new_entries(&mut self, path: &Path) -> Vec<Entry> {
         let Ok((mut file, meta)) = read::open(path) else { return Vec::new() };
         let place = self.places.entry(path.to_owned()).or_default();
@@ -48,13 +55,14 @@ impl Followed {
             return Vec::new();
         }
         let whole = match memchr::memrchr(b'\n', &bytes) {
-            Some(end) => end + 1,
-            // No line of ours is that long.
-            None if bytes.len() as u64 == MOST => bytes.len(),
-            None => 0,
+            Some(end) if self.waits => end + 1,
+            None if self.waits => 0,
+            _ => bytes.len(),
         };
         place.end += whole as u64;
-        journal::entries(&bytes[..whole]).0
+        let (entries, unread) = journal::entries(&bytes[..whole]);
+        self.unread += unread;
+        entries
     }
 }
 
@@ -67,7 +75,7 @@ mod tests {
     fn new_lines_are_read_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
-        let mut followed = Followed::default();
+        let mut followed = Followed::new(true);
         let mut times = || -> Vec<u64> {
             followed.new_entries(&path).iter().map(|entry| entry.at.millis()).collect()
         };
@@ -82,7 +90,7 @@ mod tests {
         fs::write(&other, "{\"at\":5}\n{\"at\":6}\n{\"at\":7}\n{\"at\":8}\n").unwrap();
         fs::rename(&other, &path).unwrap();
         assert_eq!(times(), [5, 6, 7, 8]);
-        let mut late = Followed::default();
+        let mut late = Followed::new(true);
         late.skip(&path);
         assert_eq!(late.new_entries(&path).len(), 0);
     }

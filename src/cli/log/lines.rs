@@ -1,7 +1,5 @@
 //! The journals as loops, each from its arming to its end, with a short line for each entry.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -9,98 +7,62 @@ use crate::feature::project::printable;
 use crate::session::messages::person::{more_than, reviews_of};
 use crate::session::report::session_loop::sums;
 use crate::store::journal::Entry;
-use crate::store::loops::TERMINAL;
+use crate::store::loops::{RUNNER, TERMINAL};
 use crate::store::names::{EndName, JournalEvent, VerdictName};
 use crate::style::{BAD, BOLD, DIM, GOOD, WARN};
 use crate::world::WallTime;
 
-/// Stands for a session in the journal of a runner.
-pub const RUNNER: &str = "ralph";
-
 /// Letters of a session's id.
 const SHORT: usize = 8;
 
-/// The beginning of the last loop, by journal and subject.
-pub type LoopBegins = BTreeMap<(String, String), WallTime>;
-
-/// One loop in one journal, from its arming to its end.
-#[derive(Clone, Debug, Default)]
-pub struct LoggedLoop {
-    /// The session of the journal, or [`RUNNER`].
+#[derive(Clone, Debug)]
+pub struct LoggedEntry {
+    /// The session of the journal, or a word for none.
     pub whose: String,
-    /// The feature, the task or the change.
-    pub about: String,
-    /// As they were written.
-    pub entries: Vec<Entry>,
-    /// The entries continue a loop that began before them.
-    pub is_a_part: bool,
-    /// The beginning of a continued loop, if known.
-    pub began_before: Option<WallTime>,
+    pub entry: Entry,
+    /// An earlier look has found it.
+    pub is_old: bool,
+}
+
+/// One loop, from its arming to its end.
+#[derive(Clone, Copy, Debug)]
+pub struct LoggedLoop<'a> {
+    pub entries: &'a [LoggedEntry],
     /// The beginning of the next loop about the same.
     pub next_began: Option<WallTime>,
 }
 
-impl LoggedLoop {
-    /// The loops of one journal, in its order.
-    pub fn all(whose: &str, entries: Vec<Entry>) -> Vec<Self> {
-        let mut all: Vec<Self> = Vec::new();
-        for entry in entries {
-            match all.last_mut().filter(|last| last.goes_on_with(&entry)) {
-                Some(last) => last.entries.push(entry),
-                None => all.push(Self {
-                    whose: whose.to_owned(),
-                    about: entry.about.clone(),
-                    entries: vec![entry],
-                    ..Self::default()
-                }),
-            }
+impl<'a> LoggedLoop<'a> {
+    /// The loops in the order of their beginnings.
+    pub fn all(entries: &'a mut [LoggedEntry]) -> Vec<Self> {
+        entries.sort_by(|one, other| one.place().cmp(&other.place()));
+        let loops = entries.chunk_by(LoggedEntry::goes_on_with);
+        let mut all: Vec<Self> = loops.map(|entries| Self { entries, next_began: None }).collect();
+        all.sort_by_key(Self::began);
+        for place in 0..all.len() {
+            let next = all[place + 1..].iter().find(|next| next.about() == all[place].about());
+            all[place].next_began = next.map(Self::began);
         }
         all
     }
 
-    /// The loops in new entries of a journal: the first may have begun before.
-    pub fn parts(whose: &str, entries: Vec<Entry>) -> Vec<Self> {
-        let mut all = Self::all(whose, entries);
-        if let Some(first) = all.first_mut() {
-            first.is_a_part = !first.entries.first().is_some_and(begins);
-        }
-        all
+    /// The session of the journal, or a word for none.
+    pub fn whose(&self) -> &'a str {
+        self.entries.first().map_or("", |first| &first.whose)
     }
 
-    /// The entry of the last iteration has said this.
-    pub fn has_said(&self, entry: &Entry) -> bool {
-        self.whose == RUNNER && entry.event == JournalEvent::Ended && entry.words.is_empty()
-    }
-
-    /// Notes the beginning of each loop, and sets that of continued ones.
-    pub fn know_the_begin(all: &mut [Self], known: &mut LoopBegins) {
-        for logged in all {
-            let key = (logged.whose.clone(), logged.about.clone());
-            if logged.is_a_part {
-                logged.began_before = known.get(&key).copied();
-            }
-            known.insert(key, logged.began());
-        }
-    }
-
-    /// The entry belongs to this loop as well. A runner that continues a stopped loop says so first.
-    fn goes_on_with(&self, entry: &Entry) -> bool {
-        let continues = |other: &Entry| other.event == JournalEvent::Resumed;
-        let mut run = self.entries.iter().rev().take_while(|other| !continues(other));
-        let mut is_over = || run.any(|other| other.verdict == VerdictName::End);
-        let is_its_end = entry.event == JournalEvent::Ended || continues(entry);
-        let runs_again = self.whose == RUNNER && !is_its_end && is_over();
-        self.about == entry.about && !begins(entry) && !runs_again
+    /// The feature, the task or the change.
+    pub fn about(&self) -> &'a str {
+        self.entries.first().map_or("", |first| &first.entry.about)
     }
 
     pub fn began(&self) -> WallTime {
-        let first = || self.entries.first().map(|entry| entry.at);
-        self.began_before.or_else(first).unwrap_or_default()
+        self.entries.first().map(|first| first.entry.at).unwrap_or_default()
     }
 
     /// The line above the entries.
     pub fn title(&self) -> String {
-        let whose = match self.whose.as_str() {
+        let whose = match self.whose() {
             RUNNER => "spool ralph".to_owned(),
             TERMINAL => "terminal".to_owned(),
             session => {
@@ -109,7 +71,7 @@ impl LoggedLoop {
         };
         format!(
             "{BOLD}{}{BOLD:#} · {whose} · {}",
-            printable(&self.about),
+            printable(self.about()),
             local(self.began(), "%F %:z")
         )
     }
@@ -119,7 +81,7 @@ impl LoggedLoop {
     fn ends_an_iteration(&self, entry: &Entry) -> bool {
         let is_judged = matches!(entry.verdict, VerdictName::Continue | VerdictName::End);
         let is_stop = entry.event == JournalEvent::Stop && is_judged;
-        entry.iteration > 0 && (is_stop || self.whose == RUNNER)
+        entry.iteration > 0 && (is_stop || self.whose() == RUNNER)
     }
 
     pub fn line(&self, entry: &Entry) -> String {
@@ -161,9 +123,33 @@ impl LoggedLoop {
     }
 }
 
-/// A loop begins with this entry.
-fn begins(entry: &Entry) -> bool {
-    matches!(entry.event, JournalEvent::Armed | JournalEvent::Claimed | JournalEvent::Adopted)
+impl LoggedEntry {
+    /// The entries of a run are in two journals.
+    fn place(&self) -> (&str, &str, WallTime) {
+        (&self.whose, &self.entry.about, self.entry.at)
+    }
+
+    /// `next` belongs to the same loop. A runner that continues an ended loop says so first.
+    fn goes_on_with(&self, next: &Self) -> bool {
+        let event = &next.entry.event;
+        let begins =
+            matches!(event, JournalEvent::Armed | JournalEvent::Claimed | JournalEvent::Adopted);
+        let is_its_end = matches!(event, JournalEvent::Ended | JournalEvent::Resumed);
+        let runs_again = self.whose == RUNNER && self.is_end() && !is_its_end;
+        let is_same = (&self.whose, &self.entry.about) == (&next.whose, &next.entry.about);
+        is_same && !begins && !runs_again
+    }
+
+    pub fn is_end(&self) -> bool {
+        self.entry.verdict == VerdictName::End || self.entry.event == JournalEvent::Ended
+    }
+
+    /// The entry of the last iteration has said this.
+    pub fn is_said(&self) -> bool {
+        self.whose == RUNNER
+            && self.entry.event == JournalEvent::Ended
+            && self.entry.words.is_empty()
+    }
 }
 
 /// A time of the wall clock in this form.
@@ -188,7 +174,10 @@ mod tests {
     }
 
     fn lengths(whose: &str, entries: Vec<Entry>) -> Vec<usize> {
-        LoggedLoop::all(whose, entries).iter().map(|logged| logged.entries.len()).collect()
+        let whose = whose.to_owned();
+        let logged = |entry| LoggedEntry { whose: whose.clone(), entry, is_old: false };
+        let mut entries: Vec<LoggedEntry> = entries.into_iter().map(logged).collect();
+        LoggedLoop::all(&mut entries).iter().map(|logged| logged.entries.len()).collect()
     }
 
     #[test]

@@ -12,14 +12,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::builder::Resettable;
 
-use super::context::whole;
-use super::names::{LoopName, NameKind, TypedName, change_named};
+use super::context::{Where, whole};
+use super::handle::{LoopName, NameKind};
 use super::selection::WhichLoop;
 use crate::engine::scoreboard::Scoreboard;
-use crate::feature::project::{Project, printable};
 use crate::forms;
 use crate::forms::log::LogForm;
 use crate::forms::loops::LoopDriver;
@@ -28,19 +27,16 @@ use crate::print;
 use crate::runner::signals::Signals;
 use crate::runner::state::{changes_with_state, shares_in, state_folder};
 use crate::runner::story::WhichIteration;
-use crate::runner::target::did_you_mean;
 use crate::session::report::feature::write_proofs;
-use crate::store::journal::{self, Entry};
-use crate::store::loops::{self, Loops, TERMINAL};
+use crate::store::journal::Entry;
+use crate::store::loops::{self, Loops, RUNNER, TERMINAL};
 use crate::store::read;
 use crate::world::WallTime;
 use follow::Followed;
-use lines::{LoggedLoop, LoopBegins, RUNNER};
+use lines::{LoggedEntry, LoggedLoop};
 use receipts::ReceiptsOfLog;
-use selected::{is_shown, names_of, names_to_show, with_forerunners};
+use selected::{is_shown, names_to_show};
 
-/// Bytes of a journal.
-const MOST: u64 = 256 << 20;
 /// Journals that are read if none is named, the newest ones.
 const NEWEST: usize = 100;
 /// The interval of looks at followed journals.
@@ -83,101 +79,61 @@ pub struct LogArgs {
 /// The help of the one flag without its short form.
 const OF_FEATURE: &str = "The loop of this feature, such as 001-login, 1 or login; it has no `-f` here, which is --follow";
 
-impl LogArgs {
-    /// The named loop; `None` for all.
-    fn typed(&self) -> Option<TypedName<'_>> {
-        self.which.typed()
-    }
+type ShownEntry<'a> = (LoggedLoop<'a>, &'a LoggedEntry);
 
-    /// The name, if it is of this kind.
-    fn typed_as(&self, kind: NameKind) -> Option<&str> {
-        self.typed().filter(|typed| typed.kind == Some(kind)).map(|typed| typed.text)
-    }
-}
-
-/// A journal and its owner: a session, or `ralph` for a runner.
-struct LogSource {
-    whose: String,
-    path: PathBuf,
-}
+/// The path of a journal, and its owner: a session, or a word for none.
+type LogSource = (PathBuf, String);
 
 /// Prints the journals of all sessions and runners loop by loop, in the order of their beginnings.
 pub fn run(args: &LogArgs) -> Result<ExitCode> {
+    let (place, typed) = (args.which.place(), args.which.typed());
+    let change = typed.map(|typed| typed.text);
     let which = args.iteration.map(WhichIteration::Number);
     if let Some(which) = which.or(args.failed.then_some(WhichIteration::LastFailed)) {
-        let change = args.typed().map(|typed| typed.text);
-        return story::show(args.which.place(), change, which, args.json);
+        return story::show(place, change, which, args.json);
     }
     if args.summary {
-        let change = args.typed().map(|typed| typed.text);
-        return summary::show(args.which.place(), change, args.json);
+        return summary::show(place, change, args.json);
     }
-    let mut followed = Followed::default();
-    let mut unread = 0;
-    let mut loops = Vec::new();
-    let sources = sources(args)?;
-    for source in sources.iter().filter(|_| args.follow) {
-        // An entry that is written meanwhile is shown twice rather than never.
-        followed.skip(&source.path);
-    }
-    let (sources, older) = newest(args, sources);
-    for source in sources {
-        let text = read::read(&source.path, MOST).map(|file| file.bytes).unwrap_or_default();
-        let (entries, broken) = journal::entries(&text);
-        unread += broken;
-        loops.extend(LoggedLoop::all(&source.whose, entries));
-    }
-    let names = shown_names(args, &loops)?;
-    loops.sort_by_key(LoggedLoop::began);
-    for place in 0..loops.len() {
-        let next = loops[place + 1..].iter().find(|next| next.about == loops[place].about);
-        loops[place].next_began = next.map(LoggedLoop::began);
-    }
-    let mut begins = LoopBegins::new();
-    LoggedLoop::know_the_begin(&mut loops, &mut begins);
-    loops.retain(|one| is_shown(names.as_deref(), one));
-    let is_since = |entry: &Entry| args.since.is_none_or(|since| entry.at >= since);
-    let is_news =
-        |one: &LoggedLoop, entry: &Entry| is_since(entry) && (args.json || !one.has_said(entry));
-    let mut all: Vec<_> =
-        loops.iter().flat_map(|one| one.entries.iter().map(move |entry| (one, entry))).collect();
-    let is_empty = all.is_empty();
-    all.retain(|(one, entry)| is_news(one, entry));
-    // In the order of time, to keep the last ones.
-    all.sort_by_key(|(_, entry)| entry.at);
+    let mut followed = Followed::new(args.follow);
+    let (sources, older) = newest(args, sources(place)?, &mut followed);
+    let mut entries = Vec::new();
+    read_new(&mut entries, sources, &mut followed);
+    let loops = LoggedLoop::all(&mut entries);
+    let found = typed.map(|typed| names_to_show(typed, &loops, place, args.follow));
+    let names = found.transpose()?;
+    let mut all = wanted(args, names.as_deref(), &loops);
     let last = args.last.or(Some(BEFORE).filter(|_| args.follow));
     all.drain(..last.map_or(0, |last| all.len().saturating_sub(last)));
-    if !args.json {
-        // Loop by loop for a person.
-        all.sort_by_key(|(one, _)| one.began());
-    }
-    let receipts = ReceiptsOfLog::of(args.which.place().paths().map(|own| own.root), args.follow);
+    let receipts = ReceiptsOfLog::of(place.paths().map(|own| own.root), args.follow);
     let mut shown = ShownLog { as_json: args.json, receipts, ..ShownLog::default() };
-    shown.show_all(&all)?;
+    shown.show_all(&mut all)?;
     if all.is_empty() && !args.follow && !args.json {
-        match (is_empty, args.typed().is_some()) {
+        let is_empty = !loops.iter().any(|one| is_shown(names.as_deref(), *one));
+        match (is_empty, typed.is_some()) {
             (true, true) => outln!("{NOTHING_OF_IT}"),
             // A runner may have been killed before its first iteration ended.
-            (true, false) => match summary::below(args.which.place(), None) {
+            (true, false) => match summary::below(place, None) {
                 killed if killed.is_empty() => outln!("{NOTHING}"),
                 killed => out!("{killed}"),
             },
             (false, _) => outln!("Nothing happened in that time."),
         }
     }
-    let change = args.typed_as(NameKind::Change).filter(|_| !args.json && !args.follow);
-    let below = change.map(|id| summary::below(args.which.place(), Some(id))).unwrap_or_default();
+    let is_change = typed.is_some_and(|typed| typed.kind == Some(NameKind::Change));
+    let change = change.filter(|_| is_change && !args.json && !args.follow);
+    let below = change.map(|id| summary::below(place, Some(id))).unwrap_or_default();
     if !below.is_empty() {
         out!("\n{below}");
     }
     if older > 0 {
         errln!("{older} older sessions are left out: `--since TIME` shows more, `--json` all.");
     }
-    if unread > 0 && !args.json {
-        errln!("{unread} lines could not be read and are left out.");
+    if followed.unread > 0 && !args.json {
+        errln!("{} lines could not be read and are left out.", followed.unread);
     }
     if args.follow {
-        follow(args, names.as_deref(), (followed, begins), shown)
+        follow(args, names.as_deref(), (followed, entries), shown)
     } else {
         Ok(ExitCode::SUCCESS)
     }
@@ -202,16 +158,20 @@ struct ShownLog {
 }
 
 impl ShownLog {
-    fn show_all(&mut self, all: &[(&LoggedLoop, &Entry)]) -> Result<()> {
+    /// Loop by loop for a person, in the order of time for a program.
+    fn show_all(&mut self, all: &mut [ShownEntry<'_>]) -> Result<()> {
+        all.sort_by_key(|(one, _)| Some(one.began()).filter(|_| !self.as_json));
         let mut at_end = Scoreboard::default();
         for (place, (logged, entry)) in all.iter().enumerate() {
-            let board = self.receipts.at_end(logged, entry);
-            self.show(logged, entry, &board)?;
+            let board = self.receipts.at_end(*logged, entry);
+            self.show(*logged, &entry.entry, &board)?;
             if board.receipts > 0 {
                 at_end = board;
             }
             // The runner writes an entry of its last iteration, and one of its end.
-            let is_last = all.get(place + 1).is_none_or(|(next, _)| !std::ptr::eq(*logged, *next));
+            let is_last = all
+                .get(place + 1)
+                .is_none_or(|(next, _)| !std::ptr::eq(logged.entries, next.entries));
             if is_last && !self.as_json {
                 self.show_proofs(&std::mem::take(&mut at_end));
             }
@@ -228,9 +188,9 @@ impl ShownLog {
         self.proofs = proofs;
     }
 
-    fn show(&mut self, logged: &LoggedLoop, entry: &Entry, board: &Scoreboard) -> Result<()> {
+    fn show(&mut self, logged: LoggedLoop<'_>, entry: &Entry, board: &Scoreboard) -> Result<()> {
         if self.as_json {
-            let (driver, session) = match logged.whose.as_str() {
+            let (driver, session) = match logged.whose() {
                 RUNNER => (LoopDriver::Runner, None),
                 TERMINAL => (LoopDriver::Session, None),
                 session => (LoopDriver::Session, Some(session)),
@@ -243,8 +203,7 @@ impl ShownLog {
             return Ok(());
         }
         let title = logged.title();
-        let is_next = !logged.is_a_part && logged.began() != self.began;
-        if title != self.title || is_next {
+        if title != self.title || logged.began() != self.began {
             if !self.title.is_empty() {
                 outln!();
             }
@@ -257,27 +216,37 @@ impl ShownLog {
     }
 }
 
-/// The names of the loops that are shown; `None` for all.
-fn shown_names(args: &LogArgs, loops: &[LoggedLoop]) -> Result<Option<Vec<LoopName>>> {
-    // For a session or a change, only its journals were read.
-    let has_all = |kind| kind != Some(NameKind::Session) && kind != Some(NameKind::Change);
-    let Some(typed) = args.typed().filter(|typed| has_all(typed.kind)) else { return Ok(None) };
-    let place = args.which.place();
-    let project = place.paths();
-    let mut known: Vec<LoopName> = loops.iter().flat_map(names_of).collect();
-    // These loops may have no entry yet.
-    let changes = place.runners().as_deref().map(changes_with_state).unwrap_or_default();
-    known.extend(changes.iter().map(|change| LoopName::new(NameKind::Change, change)));
-    let features = project.as_ref().map(Project::features).unwrap_or_default();
-    known.extend(features.iter().map(|feature| LoopName::new(NameKind::Feature, &feature.name)));
-    names_to_show(typed, known, project.as_ref(), args.follow).map(Some)
+/// Adds the entries since the last look.
+fn read_new(all: &mut Vec<LoggedEntry>, sources: Vec<LogSource>, followed: &mut Followed) {
+    for (path, whose) in sources {
+        let logged = |entry| LoggedEntry { whose: whose.clone(), entry, is_old: false };
+        all.extend(followed.new_entries(&path).into_iter().map(logged));
+    }
+}
+
+/// The new entries of these loops that a person or a program wants, in the order of time.
+fn wanted<'a>(
+    args: &LogArgs,
+    names: Option<&[LoopName]>,
+    loops: &[LoggedLoop<'a>],
+) -> Vec<ShownEntry<'a>> {
+    let is_wanted = |entry: &LoggedEntry| {
+        !entry.is_old
+            && args.since.is_none_or(|since| entry.entry.at >= since)
+            && (args.json || !entry.is_said())
+    };
+    let loops = loops.iter().copied().filter(|one| is_shown(names, *one));
+    let entries = loops.flat_map(|one| one.entries.iter().map(move |entry| (one, entry)));
+    let mut all: Vec<_> = entries.filter(|(_, entry)| is_wanted(entry)).collect();
+    all.sort_by_key(|(_, entry)| entry.entry.at);
+    all
 }
 
 /// Prints new entries until a signal, or until nobody reads any more.
 fn follow(
     args: &LogArgs,
     names: Option<&[LoopName]>,
-    (mut followed, mut begins): (Followed, LoopBegins),
+    (mut followed, mut entries): (Followed, Vec<LoggedEntry>),
     mut shown: ShownLog,
 ) -> Result<ExitCode> {
     let signals = Signals::listen()?;
@@ -285,82 +254,67 @@ fn follow(
         if let Some(signal) = signals.wait(LOOK) {
             return Ok(print::ended_by(signal));
         }
-        let mut new = Vec::new();
-        for source in sources(args)? {
-            let entries = followed.new_entries(&source.path);
-            new.extend(LoggedLoop::parts(&source.whose, entries));
+        let known = entries.len();
+        for entry in &mut entries {
+            entry.is_old = true;
         }
-        LoggedLoop::know_the_begin(&mut new, &mut begins);
-        new.retain(|one| is_shown(names, one));
-        new.sort_by_key(LoggedLoop::began);
-        let mut all: Vec<_> =
-            new.iter().flat_map(|one| one.entries.iter().map(move |entry| (one, entry))).collect();
-        all.retain(|(one, entry)| args.json || !one.has_said(entry));
-        shown.show_all(&all)?;
+        read_new(&mut entries, sources(args.which.place())?, &mut followed);
+        if entries.len() > known {
+            let loops = LoggedLoop::all(&mut entries);
+            shown.show_all(&mut wanted(args, names, &loops))?;
+        }
         if print::is_lost() {
             return Ok(ExitCode::SUCCESS);
         }
     }
 }
 
-/// The journals of the named loops.
-fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
-    let root = args.which.place().runners();
+/// The journals of runners and of sessions.
+fn sources(place: &Where) -> Result<Vec<LogSource>> {
     let mut all = Vec::new();
-    let mut changes = root.as_deref().map(changes_with_state).unwrap_or_default();
-    let (session, change) = (args.typed_as(NameKind::Session), args.typed_as(NameKind::Change));
-    if let Some(name) = change {
-        changes = vec![change_named(name, &changes)?];
+    if let Some(root) = place.runners() {
+        let path = |change: String| state_folder(&root, &change).join("journal.jsonl");
+        let paths = changes_with_state(&root).into_iter().map(path);
+        all.extend(paths.map(|path| (path, RUNNER.to_owned())));
     }
-    for change in changes {
-        if session.is_none() {
-            let path = root.as_ref().map(|root| state_folder(root, &change).join("journal.jsonl"));
-            all.extend(path.map(|path| LogSource { whose: RUNNER.to_owned(), path }));
+    match place.with_loops() {
+        Ok(project) => {
+            let loops = Loops::of(&project.root);
+            let path = |session: &str| read::below(loops.folder(), &[session, "journal.jsonl"]);
+            let sessions = loops.journals().into_iter();
+            all.extend(sessions.map(|session| (path(&session), session)));
         }
-    }
-    let project = match args.which.place().with_loops() {
-        _ if change.is_some() => return Ok(all),
-        Ok(project) => project,
         // A project that only runners work on needs no `.specify`.
-        Err(_) if !all.is_empty() => return Ok(all),
+        Err(_) if !all.is_empty() => {}
         Err(error) => return Err(error),
-    };
-    let loops = Loops::of(&project.root);
-    let sessions = loops.journals();
-    let asked = sessions.iter().filter(|_| session.is_some());
-    let names: Vec<LoopName> = asked.map(|id| LoopName::new(NameKind::Session, id)).collect();
-    let typed = args.typed().filter(|_| session.is_some());
-    let found = typed.map(|typed| typed.find(&names, None)).transpose()?.unwrap_or_default();
-    let wanted = found.first().map(|name| with_forerunners(&loops, &name.id));
-    if let Some(session) = session.filter(|_| wanted.is_none()) {
-        bail!(
-            "session `{}` has no journal in `{}`\n{}",
-            printable(session),
-            project.root.display(),
-            did_you_mean(session, &sessions)
-        );
     }
-    let sessions = sessions.into_iter();
-    let meant = sessions.filter(|name| wanted.as_ref().is_none_or(|wanted| wanted.contains(name)));
-    let path = |session: &str| read::below(loops.folder(), &[session, "journal.jsonl"]);
-    all.extend(meant.map(|session| LogSource { path: path(&session), whose: session }));
     Ok(all)
 }
 
 /// The journals to read if no loop is named: the newest, and all that were written since the wanted time. Also the
 /// number of the others, 0 if a time or a number of entries is wanted.
-fn newest(args: &LogArgs, mut sources: Vec<LogSource>) -> (Vec<LogSource>, usize) {
+fn newest(
+    args: &LogArgs,
+    mut sources: Vec<LogSource>,
+    followed: &mut Followed,
+) -> (Vec<LogSource>, usize) {
     let (since, last) = (args.since, args.last.or(Some(BEFORE).filter(|_| args.follow)));
     // The last entries are in as many journals at most.
     let most = NEWEST.max(last.unwrap_or(0));
     let is_all = args.json && since.is_none() && last.is_none();
-    if is_all || args.typed().is_some() || sources.len() <= most {
+    if is_all || args.which.typed().is_some() || sources.len() <= most {
         return (sources, 0);
     }
     let all = sources.len();
-    let paths = sources.iter().map(|source| &source.path);
+    let paths = sources.iter().map(|(path, _)| path);
     let mut is_read = loops::newest(paths, most, since).into_iter();
-    sources.retain(|_| is_read.next() == Some(true));
+    sources.retain(|(path, _)| {
+        let is_read = is_read.next() == Some(true);
+        if !is_read && args.follow {
+            followed.skip(path);
+        }
+        is_read
+    });
     let left = if since.is_some() || last.is_some() { 0 } else { all - sources.len() };
     (sources, left)
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::lines::LoggedLoop;
+use super::lines::{LoggedEntry, LoggedLoop};
 use crate::engine::scoreboard::Scoreboard;
 use crate::forms::receipt::ReceiptForm;
 use crate::runner::report::list_of;
 use crate::store::journal::Entry;
-use crate::store::names::{JournalEvent, VerdictName};
+use crate::store::names::JournalEvent;
 use crate::store::receipts::{Receipt, Receipts, Witness, scoreboard};
 use crate::world::WallTime;
 
@@ -50,9 +50,9 @@ impl ReceiptsOfLog {
 
     /// The proofs of a loop that ended with this entry; empty for another entry. A review's receipts are written after
     /// the entry of its end.
-    pub fn at_end(&mut self, logged: &LoggedLoop, entry: &Entry) -> Scoreboard {
-        let is_end = entry.verdict == VerdictName::End || entry.event == JournalEvent::Ended;
-        if !is_end {
+    pub fn at_end(&mut self, logged: LoggedLoop<'_>, logged_entry: &LoggedEntry) -> Scoreboard {
+        let entry = &logged_entry.entry;
+        if !logged_entry.is_end() {
             return Scoreboard::default();
         }
         let (began, next) = (logged.began(), logged.next_began);
@@ -82,8 +82,8 @@ impl ReceiptsOfLog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::log::lines::LoopBegins;
     use crate::engine::proof::Proof;
+    use crate::store::names::VerdictName;
 
     fn receipt(at: u64, reviewer: Option<&str>) -> Receipt {
         Receipt {
@@ -95,21 +95,31 @@ mod tests {
         }
     }
 
-    #[test]
-    fn late_review_counts_for_loop() {
-        let receipts = vec![receipt(3, None), receipt(7, Some("codex"))];
+    fn entry(at: u64, event: JournalEvent, verdict: VerdictName) -> LoggedEntry {
+        let at = WallTime::from_seconds(at);
+        let entry = Entry { at, event, about: "a".to_owned(), verdict, ..Entry::default() };
+        LoggedEntry { whose: "s1".to_owned(), entry, is_old: false }
+    }
+
+    fn armed(at: u64) -> LoggedEntry {
+        entry(at, JournalEvent::Armed, VerdictName::None)
+    }
+
+    /// The proofs at the second entry, the end of the first loop.
+    fn at_end(receipts: Vec<Receipt>, mut entries: Vec<LoggedEntry>) -> Scoreboard {
         let read = BTreeMap::from([("a".to_owned(), receipts)]);
         let mut receipts = ReceiptsOfLog { read, ..ReceiptsOfLog::default() };
-        let (at, verdict) = (WallTime::from_seconds, VerdictName::End);
-        let armed = Entry { at: at(1), about: "a".to_owned(), ..Entry::default() };
-        let end = Entry { at: at(6), verdict, ..armed.clone() };
-        let mut line = |next: Option<u64>| {
-            let logged = LoggedLoop {
-                entries: vec![armed.clone(), end.clone()],
-                next_began: next.map(at),
-                ..LoggedLoop::default()
-            };
-            receipts.at_end(&logged, &end).line()
+        let first = LoggedLoop::all(&mut entries)[0];
+        receipts.at_end(first, &first.entries[1])
+    }
+
+    #[test]
+    fn late_review_counts_for_loop() {
+        let receipts = || vec![receipt(3, None), receipt(7, Some("codex"))];
+        let end = || entry(6, JournalEvent::Stop, VerdictName::End);
+        let line = |next: Option<u64>| {
+            let entries = [armed(1), end()].into_iter().chain(next.map(armed));
+            at_end(receipts(), entries.collect()).line()
         };
         assert_eq!(line(None), "Proved: 1 by a review");
         assert_eq!(line(Some(8)), "Proved: 1 by a review");
@@ -118,21 +128,8 @@ mod tests {
 
     #[test]
     fn followed_end_counts_earlier_proof() {
-        let read = BTreeMap::from([("a".to_owned(), vec![receipt(3, None), receipt(6, None)])]);
-        let mut receipts = ReceiptsOfLog { read, ..ReceiptsOfLog::default() };
-        let entry = |at, event, verdict| Entry {
-            at: WallTime::from_seconds(at),
-            event,
-            about: "a".to_owned(),
-            verdict,
-            ..Entry::default()
-        };
-        let armed = entry(1, JournalEvent::Armed, VerdictName::None);
-        let mut begins = LoopBegins::new();
-        LoggedLoop::know_the_begin(&mut LoggedLoop::all("s1", vec![armed]), &mut begins);
-        let end = entry(7, JournalEvent::Stop, VerdictName::End);
-        let mut new = LoggedLoop::parts("s1", vec![end.clone()]);
-        LoggedLoop::know_the_begin(&mut new, &mut begins);
-        assert_eq!(receipts.at_end(&new[0], &end).receipts, 2);
+        let old = LoggedEntry { is_old: true, ..armed(1) };
+        let entries = vec![old, entry(7, JournalEvent::Stop, VerdictName::End)];
+        assert_eq!(at_end(vec![receipt(3, None), receipt(6, None)], entries).receipts, 2);
     }
 }

@@ -2,66 +2,60 @@
 
 use anyhow::Result;
 
-use super::lines::{LoggedLoop, RUNNER};
-use crate::cli::names::{LoopName, NameKind, TypedName};
-use crate::feature::project::{Project, is_feature_name};
-use crate::store::loops::{Loops, TERMINAL};
+use super::lines::LoggedLoop;
+use crate::cli::context::Where;
+use crate::cli::handle::{LoopHandle, LoopName, NameKind};
+use crate::cli::names::TypedName;
+use crate::feature::project::is_feature_name;
+use crate::store::loops::{Loops, RUNNER, TERMINAL};
 
 /// The names of the loops that are shown. An error for several candidates, or if no loop has the name and none is waited
 /// for. A session's name includes the sessions that its loop was taken over from.
 pub fn names_to_show(
     typed: TypedName<'_>,
-    all: Vec<LoopName>,
-    project: Option<&Project>,
+    logged: &[LoggedLoop<'_>],
+    place: &Where,
     waits: bool,
 ) -> Result<Vec<LoopName>> {
-    let mut known: Vec<LoopName> = Vec::new();
-    for name in all {
-        if !known.contains(&name) {
-            known.push(name);
-        }
-    }
-    let mut names = typed.find(&known, project)?;
+    let project = place.paths();
+    // These loops may have no entry yet.
+    let mut all = LoopHandle::all(project.as_ref(), place.runners().as_deref())?;
+    all.extend(logged.iter().map(|one| handle_of(*one)));
+    let mut names = typed.find(&all, project.as_ref())?;
     if names.is_empty() {
         if !waits {
-            return Err(typed.unknown(&known));
+            return Err(typed.unknown(&all));
         }
         let kinds = [NameKind::Session, NameKind::Feature, NameKind::Change, NameKind::Task];
         let meant = kinds.into_iter().filter(|kind| typed.kind.is_none_or(|meant| meant == *kind));
         return Ok(meant.map(|kind| LoopName::new(kind, typed.text)).collect());
     }
+    let loops = project.map(|project| Loops::of(&project.root));
     let is_session = |name: &&LoopName| name.kind == NameKind::Session;
-    if let (Some(project), Some(session)) = (project, names.iter().find(is_session)) {
-        let all = with_forerunners(&Loops::of(&project.root), &session.id);
-        names.extend(all.iter().map(|session| LoopName::new(NameKind::Session, session)));
+    let mut session = names.iter().find(is_session).map(|name| name.id.clone());
+    while let (Some(id), Some(loops)) = (session, &loops) {
+        session = loops.peek(&id).and_then(|record| record.adopted).map(|from| from.from);
+        let name = session.as_deref().map(|from| LoopName::new(NameKind::Session, from));
+        match name.filter(|name| !names.contains(name)) {
+            Some(name) => names.push(name),
+            None => break,
+        }
     }
     Ok(names)
 }
 
-/// A session, and those that its loop was taken over from.
-pub fn with_forerunners(loops: &Loops, session: &str) -> Vec<String> {
-    let mut all = vec![session.to_owned()];
-    while let Some(from) = all.last().and_then(|last| loops.peek(last)?.adopted)
-        && !all.contains(&from.from)
-    {
-        all.push(from.from);
-    }
-    all
-}
-
 /// Whether the loop has one of these names; `None` stands for all.
-pub fn is_shown(names: Option<&[LoopName]>, logged: &LoggedLoop) -> bool {
-    names.is_none_or(|names| names_of(logged).iter().any(|one| names.contains(one)))
+pub fn is_shown(names: Option<&[LoopName]>, logged: LoggedLoop<'_>) -> bool {
+    names.is_none_or(|names| handle_of(logged).is_one_of(names))
 }
 
-/// Every name of a loop in a journal.
-pub fn names_of(logged: &LoggedLoop) -> Vec<LoopName> {
-    let about = match logged.whose.as_str() {
+fn handle_of(logged: LoggedLoop<'_>) -> LoopHandle {
+    let (whose, about) = (logged.whose(), logged.about());
+    let kind = match whose {
         RUNNER => NameKind::Change,
-        _ if is_feature_name(&logged.about) && !logged.about.contains(' ') => NameKind::Feature,
+        _ if is_feature_name(about) && !about.contains(' ') => NameKind::Feature,
         _ => NameKind::Task,
     };
-    let session = Some(logged.whose.as_str()).filter(|whose| ![RUNNER, TERMINAL].contains(whose));
-    let session = session.map(|session| LoopName::new(NameKind::Session, session));
-    session.into_iter().chain([LoopName::new(about, &logged.about)]).collect()
+    let session = if [RUNNER, TERMINAL].contains(&whose) { "" } else { whose };
+    LoopHandle::named([(NameKind::Session, session), (kind, about)])
 }

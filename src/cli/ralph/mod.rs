@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use super::handle::{LoopHandle, NameKind};
 use super::person::in_agents_session;
-use super::steered::{Answer, Steered};
+use super::steered::Answer;
 use crate::engine::Check;
 use crate::evidence::task_list::{self, TASKS};
 use crate::feature::converge::{ConvergeCommand, for_any_agent};
@@ -88,7 +89,7 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
                 context.clear()?;
                 format!("No words are added to the iterations of `{id}` any more.")
             };
-            Answer::from(form).say(&words, &Steered::Change(&change.root, id))
+            Answer::from(form).say(&words, &LoopHandle::at(&change.root, NameKind::Change, id))
         }
     }
 }

@@ -556,7 +556,7 @@ fn l4_unjournaled_session_is_named() {
     for flags in [&[][..], &["--json"]] {
         let said = by_person(&project, &[&["log", "--session", "nope"][..], flags].concat());
         let err = said.refused();
-        assert!(err.contains("session `nope` has no journal in `"), "{err}");
+        assert!(err.contains("no session with a loop here is called `nope`\n"), "{err}");
         assert!(err.contains(super::support::SESSION), "{err}");
     }
     by_person(&project, &["log", "--session", super::support::SESSION]).ok();

@@ -118,7 +118,7 @@ fn cancel_takes_own_or_only_loop() {
     ralph(&bench, "s1", "\"Make it\"").context();
     ralph(&bench, "s2", "\"Make that\"").context();
     let error = refused(&spool(&bench, None, &["cancel"]));
-    error.has("several ralph loops are live here").has("s2  Make that");
+    error.has("several loops are live here").has("\n  --session s2  Make that");
     printed(&spool(&bench, Some("s2"), &["cancel"]));
     bench.stop("s2").run().told().has("ended (cancelled): Make that");
     printed(&spool(&bench, Some("s2"), &["cancel", "--session", "s1"]));
@@ -146,7 +146,11 @@ fn terminal_cancel_ends_only_loop() {
     bench.implement("s1", "002-logout").context();
     ralph(&bench, "s2", "\"Make it\"").context();
     let refusal = refused(&spool(&bench, None, &["cancel"]));
-    refusal.has_all(&["several loops are live here", "feature 002-logout", "s2  Make it"]);
+    refusal.has_all(&[
+        "several loops are live here",
+        "--feature 002-logout",
+        "--session s2  Make it",
+    ]);
     printed(&spool(&bench, None, &["cancel", "002-logout"]));
     let said = printed(&spool(&bench, None, &["cancel"]));
     assert!(said.contains("ended (cancelled): Make it"), "{said}");

@@ -185,8 +185,7 @@ fn meant_loop_is_found() {
     bench.implement("s1", "").context();
     ralph(&bench, "s2", "\"Make it\"").context();
     let error = refused(&spool(&bench, None, &["pause"]));
-    assert!(error.contains("several loops are live here; name one with --session:"), "{error}");
-    assert!(error.contains("s1  001-login\ns2  Make it"), "{error}");
+    error.has("several loops are live here\nname one of them:\n  --feature 001-login\n  --session s2  Make it\n");
     let error = refused(&spool(&bench, None, &["pause", "--session", "s3"]));
     assert!(error.contains("no session with a loop here is called `s3`\ndid you mean"), "{error}");
 

@@ -284,8 +284,16 @@ fn done_judges_by_the_run() {
         ];
         assert_eq!(bench.receipts_in(FEATURE, SHORT), wanted, "{below}");
         ran.says("Proved: 3 by files");
-        let shown = bench.spool("status").within(&bench.root.join(below)).run();
-        shown.with_code(0);
+        let shown = |command| bench.spool(command).within(&bench.root.join(below)).run();
+        shown("status").with_code(0);
+        // What the agent ticked with `spool task` stands in the run, before the iteration that it ended.
+        let log = shown("log").with_code(0).output;
+        assert_eq!(log.matches(" · spool ralph · ").count(), 1, "{log}");
+        assert!(!log.contains(" · terminal · ") && log.contains("Proved: 3 by files"), "{log}");
+        let places = ["  done  T001 ", "  iteration 2 ", "  done  T002 ", "  iteration 3 "];
+        let places =
+            places.map(|words| log.find(words).unwrap_or_else(|| panic!("{words}: {log}")));
+        assert!(places.is_sorted(), "{log}");
     }
 }
 

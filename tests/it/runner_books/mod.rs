@@ -215,10 +215,12 @@ fn stop_without_runner_says_so() {
     assert!(said.contains("no runner is running"), "{said}");
     for id in ["other", "../x", "-x", "a\u{1b}b"] {
         let said = refused(&spool(&root, &["stop", &format!("--change={id}")]));
-        assert!(said.contains("no runner works on the change"), "{said}");
+        assert!(said.contains("has not run here on a change that is called"), "{said}");
+        assert!(said.contains(&format!("there is only `{ID}`")), "{said}");
         assert!(!said.contains('\u{1b}'), "{said}");
     }
     let _books = open(&root);
+    fs::create_dir(state_folder(&root, "other")).unwrap();
     let said = refused(&spool(&root, &["stop", "--change", "other"]));
     assert!(said.contains(&format!("runners are running on: {ID}")), "{said}");
 }
