@@ -9,7 +9,7 @@ use crate::session::waited_for;
 use super::exit;
 use super::harness::{Accepts, Approval};
 use super::screen::{counted, grouped, lasted};
-use super::state::{AgentShare, Iteration, LoopState};
+use super::state::{AgentShare, Iteration, LoopState, MOST_DENIED_OF_RUN};
 use crate::forms::spent::{Amount, Spent};
 use crate::text::title;
 
@@ -78,8 +78,6 @@ pub fn with_notes(iteration: &Iteration) -> String {
 const NAMED: usize = 10;
 /// The most letters of a denied tool with its purpose.
 const LONGEST_DENIED: usize = 80;
-/// The most denied tools that a run remembers.
-pub const MOST_DENIED_OF_RUN: usize = 20;
 
 /// At most ten ids.
 pub fn some_of(ids: &[&str]) -> String {

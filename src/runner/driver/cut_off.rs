@@ -61,6 +61,8 @@ pub(super) fn count_cut_off(left: &mut Iteration, folder: &Path, prices: &PriceT
     left.tokens_unknown = counted.unknown;
     left.session_id = report.session.clone().unwrap_or_default();
     left.tool_calls = report.tool_calls;
+    left.failed_calls = report.failed_calls;
+    left.denied.clone_from(&report.denied);
     if let Some(cost) = prices.of_run(&report, &counted, None) {
         left.cost_usd = Some(in_dollars(cost.value));
         left.cost_estimated = cost.estimated;

@@ -298,7 +298,6 @@ impl Driver<'_> {
         entry.tool_calls = report.tool_calls;
         entry.failed_calls = report.failed_calls;
         entry.denied.clone_from(&report.denied);
-        self.note_denied(&report.denied);
         entry.session_id = report.session.clone().unwrap_or_default();
         entry.model = report.model.clone().unwrap_or_else(|| entry.model.clone());
         entry.tasks_ticked.clone_from(&looked.ticked);
@@ -329,20 +328,6 @@ impl Driver<'_> {
         entry.cost_estimated = cost.is_some_and(|cost| cost.estimated);
         self.files.state.count(entry);
         self.files.state.add_share(entry);
-    }
-
-    /// Keeps the denied tools for the words at the end.
-    fn note_denied(&mut self, denied: &[String]) {
-        if denied.is_empty() {
-            return;
-        }
-        let state = &mut self.files.state;
-        state.denied_iterations = state.denied_iterations.saturating_add(1);
-        for tool in denied {
-            if state.denied.len() < messages::MOST_DENIED_OF_RUN && !state.denied.contains(tool) {
-                state.denied.push(tool.clone());
-            }
-        }
     }
 
     /// Writes the iteration down, reports it, and keeps what the next one must know.

@@ -17,6 +17,8 @@ const SHORT: f64 = 60.0;
 /// The state of a paused loop; a reason may follow.
 pub const PAUSED: &str = "paused";
 const FIELD: &str = "agents";
+/// The most denied tools that a run remembers.
+pub const MOST_DENIED_OF_RUN: usize = 20;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -269,7 +271,7 @@ impl LoopState {
         self.goes_on() || self.ledger.ended.as_ref().is_some_and(|end| !is_over.contains(end))
     }
 
-    /// Adds an iteration's use to the share of its agent.
+    /// Adds an iteration's use to the share of its agent, and its denied tools to those of the run.
     pub fn add_share(&mut self, iteration: &Iteration) {
         let (harness, model) = (&self.harness, &self.model);
         let is_its = |share: &AgentShare| share.harness == *harness && share.model == *model;
@@ -286,6 +288,12 @@ impl LoopState {
         share.tokens_unknown = tokens.partial;
         (share.cost_usd, share.cost_estimated) = (in_dollars(cost.value), cost.estimated);
         share.cost_unknown = cost.partial;
+        self.denied_iterations += u32::from(!iteration.denied.is_empty());
+        for tool in &iteration.denied {
+            if self.denied.len() < MOST_DENIED_OF_RUN && !self.denied.contains(tool) {
+                self.denied.push(tool.clone());
+            }
+        }
     }
 
     /// Counts an iteration's use.

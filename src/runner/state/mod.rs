@@ -50,7 +50,8 @@ pub use self::holder::{Both, Holder, LockTaken, holder};
 pub use self::logs::prompt_beside;
 use self::loop_state::in_seconds;
 pub use self::loop_state::{
-    AgentShare, Iteration, LoopState, LoopStatus, PAUSED, shares_in, with_shares,
+    AgentShare, Iteration, LoopState, LoopStatus, MOST_DENIED_OF_RUN, PAUSED, shares_in,
+    with_shares,
 };
 pub use self::recover::{KILLED, Recovered};
 pub use self::time::{compact, iso, readable, time_of};
