@@ -13,8 +13,8 @@ use anyhow::{Result, bail};
 use super::options::DoneWhen;
 use super::requests::Requests;
 use super::state::{
-    Iteration, LoopState, PAUSED, Past, changes_with_state, find_state_folder, holder, read_state,
-    readable, tail, time_of,
+    Iteration, LoopState, PAUSED, Past, add_left_ticks, changes_with_state, find_state_folder,
+    holder, read_state, readable, tail, time_of,
 };
 use super::target::{ChangeQuery, FoundChange, find};
 use super::{exit, messages};
@@ -89,6 +89,8 @@ impl RunnerReport {
             log.scoreboard(began, list.as_ref(), then.as_ref())
         };
         let proofs = Receipts::named(root, change).map(board).unwrap_or_default();
+        let mut iterations = tail(&folder, SHOWN).unwrap_or_default();
+        add_left_ticks(iterations.iter_mut().map(|past| &mut past.iteration), root, change);
         Ok(Self {
             change_id: change.to_owned(),
             folder: folder.display().to_string(),
@@ -99,7 +101,7 @@ impl RunnerReport {
             state,
             running_iteration,
             proofs,
-            iterations: tail(&folder, SHOWN).unwrap_or_default(),
+            iterations,
         })
     }
 

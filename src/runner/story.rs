@@ -15,8 +15,8 @@ use super::harness::{
 };
 use super::process::LineSplitter;
 use super::state::{
-    HISTORY, Iteration, LoopState, Past, compact, find_state_folder, holder, prompt_beside,
-    read_state, tail, time_of,
+    HISTORY, Iteration, LoopState, Past, add_left_ticks, compact, find_state_folder, holder,
+    prompt_beside, read_state, tail, time_of,
 };
 use crate::feature::project::printable;
 use crate::forms::iteration::IterationForm;
@@ -100,6 +100,7 @@ impl Story {
             let path = folder.join(HISTORY);
             anyhow!("`{}` cannot be read: {why}\nmake it readable", path.display())
         })?;
+        add_left_ticks(all.iter_mut().map(|past| &mut past.iteration), root, change);
         let is_alive = matches!(holder(&folder), Ok(Some(_)));
         let (state, running) = read_state(&folder).ok().flatten().unwrap_or_default();
         all.extend(running.map(|iteration| not_over(iteration, &state, is_alive)));

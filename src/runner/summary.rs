@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::git::{Git, NO_COMMIT};
 use super::messages::some_of;
 use super::screen::{counted, grouped, lasted, plain};
-use super::state::{Iteration, time_of};
+use super::state::Iteration;
 use crate::evidence::task_list::TASKS as TASKS_FILE;
 use crate::feature::project::printable;
 use crate::forms::Versioned;
@@ -27,13 +27,11 @@ use crate::mask::masked_text;
 use crate::runner::messages;
 use crate::runner::report::form::{self, CONTINUES};
 use crate::runner::report::{RunnerReport, since};
-use crate::runner::state::{LoopState, of_run};
+use crate::runner::state::{LoopState, add_left_ticks, of_run};
 use crate::store::names::VerdictName;
 use crate::store::read::{self, Problem};
-use crate::store::receipts::{Receipt, Witness};
 use crate::store::write::{Flush, write_private};
 use crate::text::{self, columns, narrow};
-use crate::world::WallTime;
 
 /// Columns of a line: 80 without the indent.
 const WIDTH: usize = 73;
@@ -280,26 +278,6 @@ impl TaskCost {
     }
 }
 
-/// Adds ticked tasks to iterations whose runner was killed: they were judged when the history's entry was written.
-/// `own` are ended iterations of one run, oldest first; `receipts` belong to its change.
-pub fn add_left_ticks(own: &mut [Iteration], receipts: &[Receipt]) {
-    let known: BTreeSet<String> = own.iter().flat_map(|one| one.tasks_ticked.clone()).collect();
-    let began: Vec<Option<WallTime>> = own.iter().map(|one| time_of(&one.started)).collect();
-    for (place, cut) in own.iter_mut().enumerate().filter(|(_, entry)| entry.interrupted) {
-        let Some(since) = began[place] else { continue };
-        let next = began.get(place + 1).copied().flatten();
-        let is_its = |receipt: &&Receipt| match receipt.by {
-            Witness::Iteration => receipt.iteration == cut.n && receipt.at >= since,
-            // This receipt has the number of the session's iteration.
-            Witness::Done => receipt.at >= since && next.is_none_or(|next| receipt.at < next),
-            Witness::Stop | Witness::Review | Witness::Drop => false,
-        };
-        let its = receipts.iter().filter(is_its).map(|receipt| receipt.task.clone());
-        let its: BTreeSet<String> = its.filter(|id| !known.contains(id)).collect();
-        cut.tasks_ticked.extend(its);
-    }
-}
-
 /// The cost of each finished task: iterations that finished none belong to the next task. A task that was opened and
 /// ticked again is finished in the last of these iterations, and all of them are its own.
 fn costs(iterations: &[Iteration]) -> Vec<TaskCost> {
@@ -391,7 +369,8 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
         cost_unknown: report.state.cost_unknown || cut_off.is_some(),
         ..report.state.clone()
     };
-    let own = of_run(Path::new(&report.folder), &state.started_at);
+    let mut own = of_run(Path::new(&report.folder), &state.started_at);
+    add_left_ticks(own.iter_mut(), worktree, &report.change_id);
     let came = RunSummary::of(&own, worktree, None, true);
     let seconds = Duration::try_from_secs_f64(state.ran_seconds).unwrap_or_default();
     let at = cut_off.map(|iteration| format!(" in iteration {}", iteration.n)).unwrap_or_default();

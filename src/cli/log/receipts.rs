@@ -29,7 +29,10 @@ impl ReceiptsOfLog {
     /// Receipts of the tasks ticked at an entry.
     pub fn with(&mut self, entry: &Entry) -> Vec<ReceiptForm> {
         let is_done = matches!(entry.event, JournalEvent::Done | JournalEvent::Dropped);
-        if !is_done && !matches!(entry.event, JournalEvent::Iteration | JournalEvent::Stop) {
+        // The next runner gives the ticks of a killed one their receipts.
+        let is_of_runner =
+            matches!(entry.event, JournalEvent::Iteration | JournalEvent::Interrupted);
+        if !is_done && !is_of_runner && entry.event != JournalEvent::Stop {
             return Vec::new();
         }
         let all = self.all(&entry.about);
@@ -42,7 +45,7 @@ impl ReceiptsOfLog {
             // This receipt is written before the entry of its stop or iteration, for earlier ticks.
             Witness::Review => false,
             Witness::Stop => entry.event == JournalEvent::Stop && receipt.at == entry.at,
-            Witness::Iteration => entry.event == JournalEvent::Iteration && receipt.at == entry.at,
+            Witness::Iteration => is_of_runner && receipt.at == entry.at,
         };
         let most = if is_done { 1 } else { usize::MAX };
         all.iter().filter(belongs).take(most).map(ReceiptForm::from).collect()

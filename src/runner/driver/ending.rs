@@ -15,9 +15,9 @@ use crate::forms::summary::RunSummary;
 use crate::notice::{NOTICE_LIMIT, PersonNotice, tell};
 use crate::runner::report::form;
 use crate::runner::screen::counted;
-use crate::runner::state::{LoopStatus, iso, of_run, time_of, with_shares};
+use crate::runner::state::{LoopStatus, add_left_ticks, iso, of_run, time_of, with_shares};
 use crate::runner::story::find_kept;
-use crate::runner::summary::{KEPT, add_left_ticks, keep};
+use crate::runner::summary::{KEPT, keep};
 use crate::runner::task_list::Tasks;
 use crate::runner::{exit, messages, step_summary};
 use crate::session::messages::feature::checks_at_end;
@@ -201,8 +201,7 @@ impl Driver<'_> {
     /// The changes of this run, and the costs of its tasks.
     fn run_summary(&self) -> RunSummary {
         let mut own = of_run(&self.files.folder, &self.files.state.started_at);
-        let began = self.proofs.judge.as_ref().map(|judge| judge.armed.at).unwrap_or_default();
-        add_left_ticks(&mut own, &self.tree.receipts_since(began));
+        add_left_ticks(own.iter_mut(), &self.plan.change.root, &self.plan.change.id);
         if let Some(git) = &self.tree.git {
             for iteration in &mut own {
                 find_kept(&self.plan.change.id, iteration, git);

@@ -196,7 +196,10 @@ impl Driver<'_> {
         let words = newest(&known).into_iter();
         let words = words.filter_map(|(id, last)| Some((id.to_owned(), last.no_change.clone()?)));
         self.proofs.no_change.extend(words);
-        let cut_off = self.files.recovered.as_ref().and_then(|last| last.iteration.clone());
+        let recovered = self.files.recovered.as_ref();
+        // The receipts belong to the entry of the killed runner.
+        let at = recovered.map_or_else(world::now, |last| last.at);
+        let cut_off = recovered.and_then(|last| last.iteration.clone());
         let mut entry = cut_off.unwrap_or_default();
         let began_at = time_of(&entry.started).unwrap_or(judge.armed.at);
         if let Some(before) = &judge.looks().tick {
@@ -210,7 +213,7 @@ impl Driver<'_> {
         self.judge_ticks(&mut looked, None, &mut entry, began_at);
         self.totals.ticked += looked.ticked.len();
         entry.tasks_ticked = looked.ticked;
-        self.keep_receipts(&entry, began_at, world::now());
+        self.keep_receipts(&entry, began_at, at);
         // Reopened boxes are no progress of the first iteration.
         self.files.state.ledger.fingerprint = Some(self.tree.fingerprint());
     }

@@ -16,7 +16,7 @@ use crate::runner::live_line::{LiveLine, LiveSum, LiveTasks};
 use crate::runner::messages;
 use crate::runner::options::{DoneWhen, Options, time_in_words};
 use crate::runner::screen::{counted, grouped, lasted};
-use crate::runner::state::{EarlierLoop, of_run};
+use crate::runner::state::{EarlierLoop, add_left_ticks, of_run};
 use crate::runner::target::Change;
 use crate::store::names::JournalEvent;
 use crate::text::line;
@@ -209,7 +209,9 @@ impl Driver<'_> {
         if self.files.earlier != EarlierLoop::GoesOn {
             return;
         }
-        for iteration in of_run(&self.files.folder, &self.files.state.started_at) {
+        let mut own = of_run(&self.files.folder, &self.files.state.started_at);
+        add_left_ticks(own.iter_mut(), &self.plan.change.root, &self.plan.change.id);
+        for iteration in own {
             self.tree.commits += iteration.commits.len() as u64;
             self.totals.ticked += iteration.tasks_ticked.len();
             self.tree.touched.extend(iteration.files.into_iter().map(Into::into));

@@ -1,16 +1,23 @@
 //! `history.jsonl`: a line for each iteration of all runs, only ever appended to.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::loop_state::Iteration;
+use super::time::time_of;
 use crate::store::journal::behind_a_torn_one;
 use crate::store::read::{self, Problem};
+use crate::store::receipts::{Receipt, Receipts, Witness};
+use crate::world::WallTime;
 
 /// The file in the state folder.
 pub const NAME: &str = "history.jsonl";
+/// An agent whose runner was killed may work for this long after the last sign of life.
+const STILL_WORKING: Duration = Duration::from_secs(10);
 /// Bytes read from the end.
 const MOST: u64 = 8 << 20;
 
@@ -34,6 +41,36 @@ pub fn of_run(folder: &Path, started_at: &str) -> Vec<Iteration> {
     let past = tail(folder, usize::MAX).unwrap_or_default();
     let own = past.into_iter().filter(|past| past.run_started_at == started_at);
     own.map(|past| past.iteration).collect()
+}
+
+/// Adds ticked tasks to iterations whose runner was killed: they were judged when the history's entry was written.
+/// `ended` are iterations of a change, oldest first.
+pub fn add_left_ticks<'a>(
+    ended: impl DoubleEndedIterator<Item = &'a mut Iteration>,
+    root: &Path,
+    change: &str,
+) {
+    let receipts = Receipts::named(root, change).map(|receipts| receipts.all()).unwrap_or_default();
+    let mut next: Option<WallTime> = None;
+    for entry in ended.rev() {
+        let began = time_of(&entry.started);
+        if let Some(since) = began.filter(|_| entry.interrupted) {
+            let last = entry.ended.as_deref().and_then(time_of).unwrap_or_default();
+            let is_its = |receipt: &&Receipt| match receipt.by {
+                Witness::Iteration => receipt.iteration == entry.n,
+                // This receipt has the number of the session's iteration.
+                Witness::Done => receipt.at <= last.after(STILL_WORKING),
+                Witness::Stop | Witness::Review | Witness::Drop => false,
+            };
+            let then = receipts
+                .iter()
+                .filter(|receipt| receipt.at >= since && next.is_none_or(|next| receipt.at < next));
+            let its = then.filter(is_its).map(|receipt| receipt.task.clone());
+            let its: BTreeSet<String> = its.filter(|id| !entry.tasks_ticked.contains(id)).collect();
+            entry.tasks_ticked.extend(its);
+        }
+        next = began;
+    }
 }
 
 /// The last iteration in a state folder; `None` also if the history cannot be read.

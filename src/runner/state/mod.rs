@@ -45,7 +45,7 @@ pub use self::folder::{
     changes_with_state, find_state_folder, is_change_id, make_state_folder, state_folder,
     states_folder,
 };
-pub use self::history::{NAME as HISTORY, Past, last, of_run, tail};
+pub use self::history::{NAME as HISTORY, Past, add_left_ticks, last, of_run, tail};
 pub use self::holder::{Both, Holder, LockTaken, holder};
 pub use self::logs::prompt_beside;
 use self::loop_state::in_seconds;

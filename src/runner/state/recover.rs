@@ -18,6 +18,8 @@ pub const KILLED: &str = "its runner was killed, or the machine went down";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recovered {
     pub pid: u32,
+    /// When it was recovered.
+    pub at: WallTime,
     /// The start of the run.
     pub run_started_at: String,
     /// The runner's iteration, as it is recorded now; `None` between two iterations.
@@ -88,7 +90,8 @@ pub(super) fn recover(
             _ => "the runner was killed, or the machine went down".to_owned(),
         };
     }
-    Some(Recovered { pid: old.state.pid, run_started_at: run, iteration, is_in_history })
+    let (pid, at) = (old.state.pid, world::now());
+    Some(Recovered { pid, at, run_started_at: run, iteration, is_in_history })
 }
 
 /// Seconds of the runner after its last write of the state. At most the limit of an iteration, because the wall clock
@@ -127,6 +130,7 @@ impl Recovered {
     pub(super) fn entry(&self, change: &str, words: &str) -> Entry {
         let iteration = self.iteration.as_ref().map_or(0, |iteration| iteration.n);
         Entry {
+            at: self.at,
             verdict: VerdictName::End,
             reason: EndName::Stopped,
             ..Entry::now(JournalEvent::Interrupted, change, iteration, words)

@@ -66,6 +66,20 @@ fn killed_tick_is_judged_by_next() {
     ran.says("\n       Cost of 1.1: 1 iteration, ");
     ran.says("\n       Cost of 1.2: 1 iteration, ").says("\n       Cost of 1.3: 1 iteration, ");
     assert_eq!(bench.kept_for(CHANGE, "run-began"), None, "the run has ended");
+    // All who read the iteration tell its tick, too.
+    let shown = |arguments: &str| {
+        let shown = bench.spool(&format!("{arguments} --change {CHANGE} --json")).run();
+        let lines = shown.with_code(0).output;
+        let all = serde_json::Deserializer::from_str(&lines).into_iter();
+        all.map(Result::unwrap).collect::<Vec<Value>>()
+    };
+    assert_eq!(shown("log --iteration 2")[0]["iteration"]["tasks_ticked"], json!(["1.2"]));
+    let status = shown("ralph --status").remove(0);
+    let iterations = status["runner"]["iterations"].as_array().unwrap().clone();
+    let second = iterations.iter().find(|iteration| iteration["number"] == 2).unwrap();
+    assert_eq!(second["tasks_ticked"], json!(["1.2"]), "{status:#}");
+    let cut_off = shown("log").into_iter().find(|entry| entry["event"] == "interrupted").unwrap();
+    assert_eq!(cut_off["receipts"][0]["task"], json!("1.2"), "{cut_off:#}");
 }
 
 #[test]
