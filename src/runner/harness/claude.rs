@@ -263,7 +263,11 @@ impl ClaudeStream {
             }
             "permission_denied" => {
                 let tool = lines::one_line(line["tool_name"].as_str().unwrap_or("a tool"), 80);
-                run.ends(text(&line["tool_use_id"]), CallOutcome::Denied);
+                let (called, what) = run.ends(text(&line["tool_use_id"]), CallOutcome::Denied);
+                // The result names it as well, where the run lives to print one.
+                if !called.is_empty() {
+                    run.refusals.add(&called, &what);
+                }
                 run.trouble(lines::message(&format!("{tool} was refused"), text(&line["message"])));
             }
             "task_notification" => self.notified = true,
