@@ -8,4 +8,5 @@ mod limits;
 mod loops;
 mod packet;
 mod readers;
+mod rewrites;
 pub mod support;
