@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
 use ralph_speckit::runner::state::iso;
-use ralph_speckit::world;
+use ralph_speckit::world::{self, Stopwatch};
 use serde_json::{Value, json};
 
 use crate::books::{Books, Came, Line, differences};
 use crate::limited::Limited;
-use crate::plan::{Happening, Plan};
+use crate::person;
+use crate::plan::{Death, Happening, History, Plan};
 
 /// The folder with the books.
 pub const DESK: &str = "NIGHT_DESK";
@@ -20,6 +21,8 @@ pub const DESK: &str = "NIGHT_DESK";
 pub const LIST: &str = ".spool/changes/002-01_night/tasks.md";
 /// Its prices, as `--prices` takes them: dollars for a million tokens sent, received, read from a cache, written to one.
 pub const PRICES: [&str; 2] = ["claude-sonnet=3/15/0.30/3.75", "claude-haiku=1/5/0.10/1.25"];
+/// The branch of the work.
+const BRANCH: &str = "main";
 /// A file that many iterations change.
 pub const NOTES: &str = "notes.md";
 
@@ -118,6 +121,7 @@ struct Agent {
     denials: Vec<Value>,
     /// The commit on which it began.
     base: String,
+    began: Stopwatch,
 }
 
 /// One run from its prompt to its exit code.
@@ -142,6 +146,7 @@ pub fn play(desk: &Path) -> ! {
         used: <[Tokens; 2]>::default(),
         denials: Vec::new(),
         base: git(&["rev-parse", "HEAD"]),
+        began: Stopwatch::start(),
     };
     agent.note_prompt();
     agent.note_runner();
@@ -180,8 +185,18 @@ impl Agent {
     fn works(&mut self) -> i32 {
         self.line(json!({"type": "system", "subtype": "init", "cwd": "/home/user/project", "tools": ["Bash"],
             "model": Model::Sonnet.name(), "permissionMode": "acceptEdits", "claude_code_version": "2.1.332"}));
+        self.returns_to_its_branch();
         match Plan::of_environment().happening(self.run) {
-            Happening::Work => self.finishes_a_task(),
+            Happening::Work(history) => self.finishes_a_task(history),
+            Happening::Dies(history, Death::AtWork) => {
+                self.does_a_task(history);
+                self.stands_still()
+            }
+            Happening::Dies(history, Death::Judging) => {
+                fs::write(self.desk.join("kills"), "").unwrap();
+                self.finishes_a_task(history)
+            }
+            Happening::Renames => self.renames_a_commit(),
             Happening::Half => self.writes_a_half(),
             Happening::Error(status) => self.fails(status),
             Happening::ErrorLater(status) => {
@@ -191,16 +206,17 @@ impl Agent {
             }
             Happening::Denied => self.is_denied(),
             Happening::Hung => {
-                let id = self.uses("Bash", json!({"command": "cargo test"}), Came::Nothing);
                 self.note_changes();
-                self.stands_still(&id)
+                self.stands_still()
             }
             Happening::Limit => self.meets_a_limit(),
             Happening::Killed | Happening::Stopped => {
                 self.edits_half();
-                let id = self.uses("Bash", json!({"command": "make"}), Came::Nothing);
+                if self.run.is_multiple_of(8) {
+                    self.is_refused();
+                }
                 self.note_changes();
-                self.stands_still(&id)
+                self.stands_still()
             }
         }
     }
@@ -307,30 +323,57 @@ impl Agent {
         self.finishes("The rest is for the next one.")
     }
 
-    fn finishes_a_task(&mut self) -> i32 {
+    fn finishes_a_task(&mut self, history: History) -> i32 {
+        let words = self.does_a_task(history);
+        self.finishes(&words)
+    }
+
+    fn does_a_task(&mut self, history: History) -> String {
         let (task, file) = Self::next_task();
         self.says(&format!("{task} is next."));
+        if history == History::Aside {
+            self.commits_aside();
+            self.returns_to_its_branch();
+        }
         self.shell(&format!("cat {LIST} | head -3"), Came::Done);
         if self.run.is_multiple_of(5) {
             self.shell("cat nothing-of-this-name", Came::Failed);
         }
-        if self.run.is_multiple_of(10) {
+        // Where the agent did not live to say what it cost, all counts as the model that it began with.
+        let is_told = !Plan::of_environment().happening(self.run).waits();
+        if self.run.is_multiple_of(10) && is_told {
             self.has_a_helper_look();
         }
         let text = fs::read_to_string(&file).unwrap_or_default();
         self.writes(&file, &format!("{text}the whole of {task}\nin run {}\n", self.run));
+        if history == History::Amends {
+            self.commits(&format!("{task}: not ticked yet"));
+        }
         if self.run.is_multiple_of(3) {
             let notes = fs::read_to_string(NOTES).unwrap();
             let (rest, _) = notes.trim_end().rsplit_once('\n').unwrap();
             self.writes(NOTES, &format!("{rest}\n{task} is done\nrun {}\n", self.run));
         }
+        if Plan::of_environment().meets_a_person(self.run) {
+            person::asked_by_the_agent(&self.desk);
+        }
         let list = fs::read_to_string(LIST).unwrap();
         self.writes(LIST, &list.replacen("- [ ] ", "- [x] ", 1));
         self.books.write(&Line::Tick { task: task.clone() });
-        self.commits(&format!("{task}: {file}"));
+        let message = format!("{task}: {file}");
+        match history {
+            History::Amends | History::AmendsEarlier => self.amends(&message),
+            _ => self.commits(&message),
+        }
+        match history {
+            History::Rebases => self.rebases(),
+            History::Strays => self.commits_aside(),
+            _ => {}
+        }
+        self.note_changes();
         let words = format!("{task} is done.");
         self.says(&words);
-        self.finishes(&words)
+        words
     }
 
     /// An agent of its own, with another model, whose lines name the tool that it belongs to.
@@ -348,29 +391,98 @@ impl Agent {
 
     fn commits(&mut self, message: &str) {
         self.note_changes();
-        self.shell(
-            &format!("git add --all && git commit --quiet --message '{message}'"),
-            Came::Done,
+        self.commits_with("", message);
+    }
+
+    /// The last commit is no more, whosever it was.
+    fn amends(&mut self, message: &str) {
+        let last = git(&["rev-parse", "HEAD"]);
+        self.commits_with("--amend ", message);
+        self.books.write(&Line::Gone { name: last });
+        self.note_commit("HEAD");
+    }
+
+    fn renames_a_commit(&mut self) -> i32 {
+        let last = git(&["rev-parse", "HEAD"]);
+        let message = format!("{}, renamed in run {}", subject("HEAD"), self.run);
+        self.shell(&format!("git commit --quiet --amend --only --message '{message}'"), Came::Done);
+        self.books.write(&Line::Gone { name: last });
+        self.note_commit("HEAD");
+        self.finishes("It has a better name.")
+    }
+
+    /// The last two commits are no more; two others stand for them.
+    fn rebases(&mut self) {
+        let gone = ["HEAD~1", "HEAD"].map(|name| git(&["rev-parse", name]));
+        let again = format!(
+            "git commit --quiet --amend --message \"$(git log -1 --format=%s), again in run {}\"",
+            self.run
         );
-        let name = git(&["rev-parse", "HEAD"]);
-        self.books.write(&Line::Commit { name, message: message.to_owned() });
+        self.shell(&format!("git rebase --quiet --exec '{again}' HEAD~2"), Came::Done);
+        for name in gone {
+            self.books.write(&Line::Gone { name });
+        }
+        self.note_commit("HEAD~1");
+        self.note_commit("HEAD");
+    }
+
+    /// A commit on another branch, which stays checked out.
+    fn commits_aside(&mut self) {
+        let run = self.run;
+        self.shell(&format!("git switch --quiet --create aside-{run} && echo {run} > aside-{run}.txt && git add aside-{run}.txt && git commit --quiet --message 'aside in run {run}'"), Came::Done);
+        self.note_commit("HEAD");
+    }
+
+    /// What was committed on another branch is not on this one.
+    fn returns_to_its_branch(&mut self) {
+        let branch = git(&["branch", "--show-current"]);
+        if branch == BRANCH {
+            return;
+        }
+        let aside = git(&["rev-list", &format!("{BRANCH}..HEAD")]);
+        self.shell(&format!("git switch --quiet {BRANCH}"), Came::Done);
+        for name in aside.lines() {
+            self.books.write(&Line::Gone { name: name.to_owned() });
+        }
+        self.note_changes();
+    }
+
+    fn commits_with(&mut self, how: &str, message: &str) {
+        let command = format!("git add --all && git commit --quiet {how}--message '{message}'");
+        self.shell(&command, Came::Done);
+        if how.is_empty() {
+            self.note_commit("HEAD");
+        }
+    }
+
+    fn note_commit(&mut self, name: &str) {
+        let (name, message) = (git(&["rev-parse", name]), subject(name));
+        self.books.write(&Line::Commit { name, message });
     }
 
     /// Books every file that differs from the commit on which it began, by a comparison of its own.
     fn note_changes(&mut self) {
-        for entry in git(&["status", "--porcelain", "--untracked-files=all"]).lines() {
-            let file = entry[2..].trim().to_owned();
+        let tracked = git(&["diff", "--name-only", &self.base]);
+        let new = git(&["ls-files", "--others", "--exclude-standard"]);
+        for file in tracked.lines().chain(new.lines()).map(str::to_owned) {
             let before =
                 Command::new("git").args(["show", &format!("{}:{file}", self.base)]).finish();
             let before = if before.status.success() { before.stdout } else { Vec::new() };
             let before = String::from_utf8(before).unwrap();
-            let now = fs::read_to_string(&file).unwrap();
+            let now = fs::read_to_string(&file).unwrap_or_default();
             let (added, removed) = differences(&before, &now);
             self.books.write(&Line::Changed { file, added, removed });
         }
     }
 
     fn is_denied(&mut self) -> i32 {
+        self.is_refused();
+        let words = "I may not fetch it.";
+        self.says(words);
+        self.finishes(words)
+    }
+
+    fn is_refused(&mut self) {
         self.says("I fetch what is missing.");
         let input = json!({"command": "curl https://example.org", "description": "fetch"});
         let why = "This command requires approval";
@@ -380,9 +492,6 @@ impl Agent {
         self.fault(&format!("Bash was refused: {why}"));
         self.returned(&id, None, why, Came::Denied);
         self.denials.push(json!({"tool_name": "Bash", "tool_use_id": id, "tool_input": input}));
-        let words = "I may not fetch it.";
-        self.says(words);
-        self.finishes(words)
     }
 
     fn fault(&mut self, words: &str) {
@@ -449,8 +558,14 @@ impl Agent {
         0
     }
 
+    fn note_time(&mut self) {
+        let millis = self.began.elapsed().as_millis() as u64;
+        self.books.write(&Line::Lasted { millis });
+    }
+
     /// The last line: the figures of the main thread, and those of all models.
     fn result(&mut self, more: &Value) {
+        self.note_time();
         let [main, helpers] = self.used;
         let mut models = serde_json::Map::new();
         let mut cost = 0;
@@ -471,7 +586,9 @@ impl Agent {
     }
 
     /// A tool that never comes back; whoever ends the agent ends it as well.
-    fn stands_still(&mut self, tool: &str) -> ! {
+    fn stands_still(&mut self) -> ! {
+        self.note_time();
+        let tool = self.uses("Bash", json!({"command": "make"}), Came::Nothing);
         fs::write(self.desk.join(format!("waits-{}", self.run)), tool).unwrap();
         let ended = Command::new("sleep").arg("1000").status();
         panic!("nobody ended the agent: {ended:?}");
@@ -491,6 +608,11 @@ fn status(id: &str, name: &str) -> u64 {
     let text = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
     line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// The first line of a commit's message.
+fn subject(name: &str) -> String {
+    git(&["log", "-1", "--format=%s", name])
 }
 
 /// What git prints, without the last newline.

@@ -34,8 +34,12 @@ pub enum Line {
     Changed { file: String, added: u64, removed: u64 },
     /// A commit and its message.
     Commit { name: String, message: String },
+    /// A commit that is in the history no more.
+    Gone { name: String },
     /// A box that it ticked.
     Tick { task: String },
+    /// Milliseconds from its beginning, when it had done what it does.
+    Lasted { millis: u64 },
     /// What the runner has used when this run begins: milliseconds of processor time, and KiB at most.
     Runner { process: u32, cpu: u64, peak: u64 },
 }
@@ -68,7 +72,10 @@ pub struct Run {
     pub denied: Vec<String>,
     pub changed: BTreeMap<String, (u64, u64)>,
     pub commits: Vec<(String, String)>,
+    /// Those that it took out of the history, of whichever run.
+    pub gone: Vec<String>,
     pub ticks: Vec<String>,
+    pub lasted: u64,
     /// Its process, processor time and memory.
     pub runner: Option<(u32, u64, u64)>,
 }
@@ -79,14 +86,20 @@ pub fn all(desk: &Path) -> Vec<Run> {
     (1..).map_while(read).map(|text| Run::of(&text)).collect()
 }
 
-/// Lines added and removed between two texts that differ in one place.
+/// Lines added and removed between two texts: all that is in no longest row of lines that both have.
 pub fn differences(before: &str, now: &str) -> (u64, u64) {
     let (before, now): (Vec<&str>, Vec<&str>) = (before.lines().collect(), now.lines().collect());
-    let same = before.iter().zip(&now).take_while(|(one, other)| one == other).count();
-    let (before, now) = (&before[same..], &now[same..]);
-    let pairs = before.iter().rev().zip(now.iter().rev());
-    let after = pairs.take_while(|(one, other)| one == other).count();
-    ((now.len() - after) as u64, (before.len() - after) as u64)
+    // The longest rows of the lines of `before` so far with each beginning of `now`.
+    let mut longest = vec![0; now.len() + 1];
+    for line in &before {
+        let mut above = 0;
+        for (at, other) in now.iter().enumerate() {
+            let both = if line == other { above + 1 } else { longest[at].max(longest[at + 1]) };
+            above = std::mem::replace(&mut longest[at + 1], both);
+        }
+    }
+    let same = longest[now.len()];
+    (now.len() as u64 - same, before.len() as u64 - same)
 }
 
 impl Run {
@@ -113,7 +126,12 @@ impl Run {
                     run.changed.insert(file, (added, removed));
                 }
                 Line::Commit { name, message } => run.commits.push((name, message)),
+                Line::Gone { name } => {
+                    run.commits.retain(|(other, _)| *other != name);
+                    run.gone.push(name);
+                }
                 Line::Tick { task } => run.ticks.push(task),
+                Line::Lasted { millis } => run.lasted = millis,
                 Line::Runner { process, cpu, peak } => run.runner = Some((process, cpu, peak)),
             }
         }

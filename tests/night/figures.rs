@@ -10,6 +10,9 @@ use crate::plan::Happening;
 use crate::schema;
 use crate::summary::{self, is_estimate};
 
+/// So many iterations are in the document for other programs.
+const MOST_ITERATIONS: usize = 200;
+
 /// What all runners of a play have shown.
 pub struct Figures<'a> {
     place: &'a Place,
@@ -34,9 +37,8 @@ impl<'a> Figures<'a> {
         assert_eq!(history.len(), runs.len(), "a line of the history for each run");
         let mut wrong = Vec::new();
         for (place, (entry, run)) in history.iter().zip(&runs).enumerate() {
-            let seen = Seen::of_history(entry);
             let what = format!("history, run {}", place + 1);
-            Self::compare(&what, &seen, run, &mut wrong);
+            self.compare_entry(&what, entry, (place, run), &mut wrong);
             let came = came_by_history(entry);
             if came != came_of(self.happening(place)) {
                 wrong.push(format!("{what}: {came:?}, {entry}"));
@@ -47,12 +49,62 @@ impl<'a> Figures<'a> {
         self.compare_the_end(&runs, &mut wrong);
         self.compare_the_journal(&runs, &mut wrong);
         self.compare_the_tree(&runs, &mut wrong);
+        self.compare_the_document(&runs, &mut wrong);
         assert!(wrong.is_empty(), "{} figures are wrong:\n{}", wrong.len(), wrong.join("\n"));
     }
 
     /// What happened in a run, from 0.
     fn happening(&self, run: usize) -> Happening {
         self.place.plan().happening(run as u32 + 1)
+    }
+
+    /// An entry as the runner writes it. The ticks of a killed one are judged behind it: all who read it add them.
+    fn compare_entry(
+        &self,
+        what: &str,
+        entry: &Value,
+        (place, run): (usize, &Run),
+        wrong: &mut Vec<String>,
+    ) {
+        let is_killed = self.happening(place).is_killed();
+        let ticks = if is_killed { Vec::new() } else { run.ticks.clone() };
+        Self::compare(what, &Seen::of_history(entry), &Run { ticks, ..run.clone() }, wrong);
+    }
+
+    /// What other programs read of the loop: its sums, and the newest iterations.
+    fn compare_the_document(&self, runs: &[Run], wrong: &mut Vec<String>) {
+        let text = self.place.scratch.read(".claude/loop-state.json");
+        let document: Value = serde_json::from_str(&text).unwrap();
+        let iterations = document["iterations"].as_array().unwrap();
+        // What only waited is taken back.
+        let counted = |place: &usize| self.happening(*place) != Happening::Limit;
+        let counted: Vec<usize> = (0..runs.len()).filter(counted).collect();
+        let first = counted.len().saturating_sub(MOST_ITERATIONS);
+        equal(
+            "the document: iterations",
+            &json!(iterations.len()),
+            &json!(counted.len() - first),
+            wrong,
+        );
+        for (entry, &place) in iterations.iter().zip(&counted[first..]) {
+            let what = format!("the document, run {}", place + 1);
+            self.compare_entry(&what, entry, (place, &runs[place]), wrong);
+        }
+        let tokens: u64 = runs.iter().map(|run| run.tokens).sum();
+        let micros: u64 = runs.iter().map(|run| run.micros).sum();
+        let denied: BTreeSet<&String> = runs.iter().flat_map(|run| &run.denied).collect();
+        let with_denials = runs.iter().filter(|run| !run.denied.is_empty()).count();
+        for (name, expected) in [
+            ("status", json!("done")),
+            ("current_iteration", json!(counted.len())),
+            ("iterations_left_out", json!(first)),
+            ("total_tokens", json!(tokens)),
+            ("total_cost_usd", json!(micros as f64 / 1e6)),
+            ("denied", json!(denied)),
+            ("denied_iterations", json!(with_denials)),
+        ] {
+            equal(&format!("the document: {name}"), &document[name], &expected, wrong);
+        }
     }
 
     fn compare(what: &str, seen: &Seen, run: &Run, wrong: &mut Vec<String>) {
@@ -67,8 +119,7 @@ impl<'a> Figures<'a> {
         let events = || self.ended.iter().flat_map(|run| &run.events);
         let ends: Vec<&Value> =
             events().filter(|event| event["event"] == "iteration_end").collect();
-        let is_outlived =
-            |run: &usize| self.place.plan().happening(*run as u32 + 1) != Happening::Killed;
+        let is_outlived = |run: &usize| !self.happening(*run).is_killed();
         let outlived: Vec<usize> = (0..runs.len()).filter(is_outlived).collect();
         assert_eq!(ends.len(), outlived.len());
         for (end, run) in ends.into_iter().zip(outlived) {
@@ -123,7 +174,9 @@ impl<'a> Figures<'a> {
             equal(&format!("{what}: commits"), &json!(messages), &json!(run.commits), wrong);
             let whole = json!([story["steps_left_out"], story["log_problem"]]);
             equal(&format!("{what}: whole"), &whole, &json!([0, null]), wrong);
-            if form["seconds"].as_f64().is_none_or(|seconds| seconds <= 0.0 || seconds > 600.0) {
+            // The clock of file times, by which a killed runner's last sign of life is known, is behind by up to a tick.
+            let least = run.lasted.saturating_sub(20) as f64 / 1000.0;
+            if form["seconds"].as_f64().is_none_or(|seconds| seconds < least || seconds > 600.0) {
                 wrong.push(format!("{what}: it took {}", form["seconds"]));
             }
         }
@@ -195,8 +248,7 @@ impl<'a> Figures<'a> {
             ticks.map(|task| (task.clone(), "files".to_owned())).collect();
         equal("receipts", &json!(receipts), &json!(expected), wrong);
         let of = |event: &str| entries.iter().filter(|entry| entry["event"] == event).count();
-        let killed = |(_, happening): &(u32, Happening)| *happening == Happening::Killed;
-        let killed = self.place.plan().ends().iter().filter(|end| killed(end)).count();
+        let killed = self.place.plan().count(Happening::is_killed) as usize;
         equal("entries of iterations", &json!(of("iteration")), &json!(runs.len() - killed), wrong);
         let of_killed = entries
             .iter()
@@ -208,8 +260,10 @@ impl<'a> Figures<'a> {
     /// Nothing of the work is lost, and nothing is in the tree that nobody made.
     fn compare_the_tree(&self, runs: &[Run], wrong: &mut Vec<String>) {
         let scratch = &self.place.scratch;
-        let commits: Vec<&str> =
-            runs.iter().flat_map(|run| &run.commits).map(|(name, _)| name.as_str()).collect();
+        let gone: BTreeSet<&str> =
+            runs.iter().flat_map(|run| &run.gone).map(String::as_str).collect();
+        let commits = runs.iter().flat_map(|run| &run.commits).map(|(name, _)| name.as_str());
+        let commits: Vec<&str> = commits.filter(|name| !gone.contains(name)).collect();
         let log = scratch.git(&["log", "--reverse", "--format=%H", "HEAD"]);
         let log: Vec<&str> = log.lines().skip(1).collect();
         equal("git log", &json!(log), &json!(commits), wrong);
@@ -221,7 +275,7 @@ impl<'a> Figures<'a> {
         scratch.git(&["fsck", "--strict", "--no-dangling"]);
         let written =
             (1..=self.place.plan().runs).map(|run| match self.place.plan().happening(run) {
-                Happening::Work => 2,
+                Happening::Work(_) | Happening::Dies(..) => 2,
                 Happening::Half
                 | Happening::ErrorLater(_)
                 | Happening::Killed
@@ -251,14 +305,15 @@ impl Figures<'_> {
             assert_eq!(process, other, "a runner for all of them");
             (after - before) as f64 / (last - first) as f64
         };
-        let (first, last) = (between(1, 51), between(151, 200));
+        // Before that the document for other programs, which has 200 iterations at most, is nearly empty.
+        let (first, last) = (between(41, 91), between(331, 400));
         let peak = |run: usize| at(run).2;
         println!("processor time of an iteration: {first:.1} ms at first, {last:.1} ms at last");
         println!(
             "memory at most: {} KiB after 50, {} KiB after 90, {} KiB at last",
             peak(51),
             peak(90),
-            peak(200)
+            peak(400)
         );
         // The system counts in hundredths of a second, and other work on the machine moves each figure by half of it.
         assert!(last <= 2.0 * first + 5.0, "{first} ms, {last} ms");
@@ -266,7 +321,7 @@ impl Figures<'_> {
         let most = if cfg!(debug_assertions) { 100.0 } else { 10.0 };
         assert!(first.max(last) <= most, "{first} ms, {last} ms");
         assert!(peak(90) <= peak(30) + 2_048, "{} KiB, {} KiB", peak(30), peak(90));
-        assert!(peak(200) <= peak(51) + 2_048, "{} KiB, {} KiB", peak(51), peak(200));
+        assert!(peak(400) <= peak(51) + 2_048, "{} KiB, {} KiB", peak(51), peak(400));
         assert!((1..=runs.len()).all(|run| peak(run) < 64 << 10));
     }
 }
@@ -274,14 +329,14 @@ impl Figures<'_> {
 /// How a run ended, in a few words.
 fn came_of(happening: Happening) -> &'static [&'static str] {
     match happening {
-        Happening::Work | Happening::Half | Happening::Denied => &[],
+        Happening::Work(_) | Happening::Half | Happening::Denied | Happening::Renames => &[],
         Happening::Error(_) => &["failed"],
         Happening::ErrorLater(_) => &["failed", "kept"],
         Happening::Hung => &["timed out"],
         Happening::Limit => &["failed", "waits"],
         Happening::Stopped => &["interrupted", "kept"],
         // What it left is kept by the next runner.
-        Happening::Killed => &["interrupted"],
+        Happening::Killed | Happening::Dies(..) => &["interrupted"],
     }
 }
 

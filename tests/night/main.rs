@@ -1,4 +1,4 @@
-//! A night of `spool ralph`: two hundred runs of an agent program with all that goes wrong in a night, and every figure that
+//! A night of `spool ralph`: four hundred runs of an agent program with all that goes wrong in a night, and every figure that
 //! is shown in the morning held against the books of the agent itself.
 //!
 //! `plan` says what happens in which run, `agent` is the scripted agent (this program again, started by a stand-in of `claude`),
@@ -18,6 +18,7 @@ mod hearing;
 mod left_out;
 #[path = "../it/support/limited.rs"]
 mod limited;
+mod person;
 mod place;
 mod plan;
 #[allow(dead_code, reason = "the tests of the schemas need more of it")]
@@ -27,8 +28,10 @@ mod schema;
 mod scratch;
 mod summary;
 
+use agent::LIST;
 use container::Container;
 use figures::Figures;
+use person::Person;
 use place::{Place, Runner};
 use plan::{CONTAINED, Happening, NIGHT};
 use ralph_speckit::world;
@@ -44,14 +47,17 @@ fn the_scripted_agent() {
 
 #[test]
 #[ignore = "nightly"]
-fn night_of_two_hundred_runs_counts() {
+fn night_of_four_hundred_runs_counts() {
+    assert_eq!(NIGHT.count(Happening::is_killed), 60);
     let place = Place::new(NIGHT);
+    let person = Person::at(&place);
     let mut figures = Figures::of(&place);
     for (run, happening) in NIGHT.ends() {
-        assert_eq!(happening, Happening::Killed);
         let mut runner = place.start();
-        place.wait_for_run(&mut runner, run);
-        Runner::signal(runner.id(), Signal::KILL);
+        if happening.waits() {
+            place.wait_for_run(&mut runner, run);
+            Runner::signal(runner.id(), Signal::KILL);
+        }
         let ended = runner.end();
         assert_eq!(ended.code, None);
         place.assert_nobody_is_left();
@@ -61,6 +67,10 @@ fn night_of_two_hundred_runs_counts() {
     assert_eq!(ended.code, Some(0), "{}\n{:#?}", ended.errors, ended.events.last());
     place.assert_nobody_is_left();
     figures.take(ended);
+    let list = place.scratch.read(LIST);
+    let gone: Vec<String> =
+        person.leaves().into_iter().filter(|words| !list.contains(words)).collect();
+    assert_eq!(gone, Vec::<String>::new(), "{list}");
     figures.hold();
     figures.hold_what_it_costs();
 }

@@ -12,13 +12,16 @@ use serde_json::Value;
 
 use crate::agent::{self, DESK, LIST, PRICES};
 use crate::hearing::hear_all_signals;
-use crate::limited::PATIENCE;
+use crate::limited::{Limited, PATIENCE};
+use crate::person;
 use crate::plan::{PLAN, Plan};
 use crate::schema;
 use crate::scratch::{SPOOL, Said, Scratch};
 
 /// The change.
 pub const CHANGE: &str = "002-01_night";
+/// The last iteration that may run.
+pub const MOST: &str = "500";
 /// So long a tool may print nothing. The agent's own steps take milliseconds, on a busy machine a second.
 const SILENCE: &str = "5s";
 
@@ -55,7 +58,8 @@ impl Place {
         scratch.search_first("bin");
         std::os::unix::fs::symlink(std::env::current_exe().unwrap(), scratch.beside("bin/agent"))
             .unwrap();
-        let tasks = (1..=plan.tasks())
+        scratch.executable("bin/git", git_that_kills(&desk));
+        let tasks = (1..=plan.tasks() - person::tasks(&plan))
             .map(|task| format!("- [ ] T{task:03} Write `src/part{task:03}.txt`\n"));
         scratch.write(LIST, format!("# Tasks\n\n{}", tasks.collect::<String>()));
         scratch.write(format!(".spool/changes/{CHANGE}/proposal.md"), "# Write the parts\n");
@@ -79,7 +83,7 @@ impl Place {
         all.extend(["--permission-mode", "acceptEdits", "--check", "sh check.sh", "--strict"]);
         all.extend([
             "--max-iterations",
-            "300",
+            MOST,
             "--retry-pause",
             "10ms",
             "--idle-timeout",
@@ -107,7 +111,7 @@ impl Place {
     /// Starts what starts a runner.
     pub fn starts(&self, command: &mut Command) -> Runner {
         hear_all_signals();
-        let number = (1..100)
+        let number = (1..1_000)
             .find(|number| !self.scratch.beside(&format!("output-{number}")).exists())
             .unwrap();
         let [output, errors] =
@@ -174,7 +178,9 @@ impl Place {
         let logs = entries
             .map(|entry| entry.path())
             .filter(|path| path.extension().is_some_and(|ending| ending == "log"));
-        fs::read_to_string(logs.max().unwrap()).unwrap_or_default()
+        // A try after a usage limit has the number of the one before, and a name of its own.
+        let written = |path: &PathBuf| path.metadata().and_then(|meta| meta.modified()).ok();
+        fs::read_to_string(logs.max_by_key(written).unwrap()).unwrap_or_default()
     }
 
     /// The living processes that belong to the play: their environment names its desk.
@@ -202,6 +208,23 @@ impl Place {
     pub fn plan(&self) -> Plan {
         self.plan
     }
+}
+
+/// A git that kills the runner, which asks it for the commits of an iteration, where the agent has wished so.
+fn git_that_kills(desk: &Path) -> String {
+    let git = Command::new("sh").args(["-c", "command -v git"]).finish().stdout;
+    format!(
+        r#"#!/bin/sh
+case "$*" in *--ignore-missing*)
+    if rm '{}/kills' 2>/dev/null; then
+        kill -9 $(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' .claude/loop-state.json | head -n 1)
+    fi ;;
+esac
+exec {} "$@"
+"#,
+        desk.display(),
+        String::from_utf8(git).unwrap().trim_end()
+    )
 }
 
 impl Runner {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::agent::NOTES;
 use crate::books::{Run, differences};
-use crate::place::{CHANGE, Place};
+use crate::place::{CHANGE, MOST, Place};
 use crate::plan::Happening;
 use crate::schema;
 
@@ -14,6 +14,11 @@ use crate::schema;
 const SINGLE: usize = 3;
 /// So many lines say where the work is of tries that did not come to their own end.
 const TRIES: usize = 4;
+
+/// So many files are in the summary for programs.
+const MOST_FILES: usize = 200;
+/// So many tries are kept.
+const MOST_REFS: u32 = 20;
 
 /// What it cost to finish a task, by the books.
 #[derive(Clone, Default)]
@@ -27,7 +32,7 @@ struct Cost {
 
 /// Whether the agent program did not live to say what its run cost: the table of prices does.
 pub fn is_estimate(happening: Happening) -> bool {
-    matches!(happening, Happening::Hung | Happening::Killed | Happening::Stopped)
+    happening == Happening::Hung || happening.waits()
 }
 
 impl Cost {
@@ -91,7 +96,7 @@ pub fn compare(place: &Place, end: &Value, runs: &[Run], wrong: &mut Vec<String>
     }
     let text = place.spool(&["ralph", "--status", "--change", CHANGE]).ok();
     for line in [
-        format!("  Iteration: {} (of 300)", told.all.iterations),
+        format!("  Iteration: {} (of {MOST})", told.all.iterations),
         format!("  Tokens: {}", grouped(told.all.tokens)),
         format!("  Cost: {}", money(told.all.micros, told.all.estimated)),
     ] {
@@ -122,7 +127,7 @@ impl<'a> Told<'a> {
     fn of(place: &'a Place, end: &'a Value, runs: &'a [Run]) -> Self {
         let scratch = &place.scratch;
         let base = scratch.git(&["rev-list", "--max-parents=0", "HEAD"]);
-        let last = runs.iter().flat_map(|run| &run.commits).next_back().unwrap().0.clone();
+        let last = runs.last().unwrap().commits.last().unwrap().0.clone();
         let mut files = BTreeMap::new();
         for file in runs.iter().flat_map(|run| run.changed.keys()) {
             let at = |commit: &str| {
@@ -158,12 +163,17 @@ impl<'a> Told<'a> {
             json!([cost.tasks, cost.iterations, cost.tokens, micros, cost.estimated, true])
         });
         let files = list("files", &|file| json!([file["file"], file["added"], file["removed"]]));
-        let changed =
-            self.files.iter().map(|(file, (added, removed))| json!([file, added, removed]));
+        let changed = self.files.iter().map(|(file, lines)| {
+            // It came and went.
+            let lines = Some(*lines).filter(|lines| *lines != (0, 0));
+            json!([file, lines.map(|(added, _)| added), lines.map(|(_, removed)| removed)])
+        });
+        let changed = changed.take(MOST_FILES);
         let (added, removed) = self.lines();
         let kept = self.place.plan().count(|happening| {
             matches!(happening, Happening::ErrorLater(_) | Happening::Killed | Happening::Stopped)
         });
+        let kept = kept.min(MOST_REFS);
         let refs = form["kept"].as_array().unwrap().len();
         let ends = json!([form["from_commit"], form["to_commit"]]);
         let lines = json!([form["lines_added"], form["lines_removed"]]);
@@ -197,7 +207,9 @@ impl<'a> Told<'a> {
         ];
         text.extend(kept_in_words(self.place));
         text.push(format!(
-            "Changed: {files} files, +{added} -{removed} lines: {NOTES} +{notes_added} -{notes_removed}, …"
+            "Changed: {files} files, +{} -{} lines: {NOTES} +{notes_added} -{notes_removed}, …",
+            grouped(added),
+            grouped(removed)
         ));
         text.extend(self.costs[..SINGLE].iter().map(|cost| cost.words(&cost.tasks.join(", "))));
         let rest = self.costs[SINGLE..].iter().cloned().reduce(Cost::plus).unwrap();
