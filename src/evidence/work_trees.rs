@@ -54,7 +54,7 @@ fn is_of_run(top: &Path, run: Option<WallTime>) -> bool {
     let made = fs::metadata(top.join(".git")).ok().filter(fs::Metadata::is_file);
     let made = made.and_then(|meta| meta.modified().ok()).map(WallTime::from);
     made.zip(run).is_some_and(|(made, began)| made >= began)
-        && !Loops::are_in(top)
+        && !Loops::are_in(top, &mut PathBuf::new())
         && !top.join(".spool/.state").exists()
 }
 

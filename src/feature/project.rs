@@ -129,15 +129,17 @@ impl Project {
         let begun = begin(start);
         let start = begun.as_deref().unwrap_or(start);
         let mut nearest = None;
-        let mut with_loops = Vec::new();
+        let (mut with_loops, mut path) =
+            (Vec::new(), PathBuf::with_capacity(start.as_os_str().len() + 16));
         for folder in start.ancestors().take(LEVELS) {
-            if Loops::are_in(folder) {
+            if Loops::are_in(folder, &mut path) {
                 if Loops::of(folder).knows(session) {
                     return Self::at(folder).map(|near| near.unless_kept_above(session));
                 }
                 with_loops.push(folder);
             }
-            if nearest.is_none() && begun.is_ok() && read::below(folder, &[".specify"]).is_dir() {
+            let mut is_project = || read::below_in(&mut path, folder, &[".specify"]).is_dir();
+            if nearest.is_none() && begun.is_ok() && is_project() {
                 nearest = Some(folder);
             }
         }

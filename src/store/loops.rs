@@ -22,7 +22,7 @@ use super::names::{JournalEvent, LoopKind};
 use super::notes::{MOST_SESSIONS, NOTES, in_file, load, save};
 use super::pins::{Pin, PinKey, Pins, kept_in, marker, may_be_there};
 use super::private::state_home;
-use super::read::{self, below};
+use super::read::{self, below, below_in};
 use super::session::{Records, changed_at, record_path};
 use super::undo::Undo;
 use super::write::{
@@ -82,9 +82,9 @@ impl Loops {
         Self { records: Records::of(root, folder.clone(), home), folder }
     }
 
-    /// The project ever had a loop. Opens no file.
-    pub fn are_in(root: &Path) -> bool {
-        may_be_there(&below(root, &[NOTES]))
+    /// The project ever had a loop. Opens no file. Many are looked for in one buffer.
+    pub fn are_in(root: &Path, path: &mut PathBuf) -> bool {
+        may_be_there(below_in(path, root, &[NOTES]))
     }
 
     /// True if the session's loop is kept outside the project, out of the agent's reach. Opens no file.

@@ -140,6 +140,13 @@ pub fn entries(folder: &Path, most: usize) -> FolderEntries {
 pub fn below(folder: &Path, names: &[&str]) -> PathBuf {
     let length: usize = names.iter().map(|name| name.len() + 1).sum();
     let mut path = PathBuf::with_capacity(folder.as_os_str().len() + length);
+    below_in(&mut path, folder, names);
+    path
+}
+
+/// Joins a path in a buffer that is used again, because a new one takes 400 instructions.
+pub fn below_in<'a>(path: &'a mut PathBuf, folder: &Path, names: &[&str]) -> &'a Path {
+    path.clear();
     path.push(folder);
     path.extend(names);
     path
