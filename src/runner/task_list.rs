@@ -4,6 +4,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use memchr::arch::all::is_equal;
+
 use super::target::Change;
 use crate::engine::matched::open_in;
 use crate::engine::tasks::TaskList;
@@ -100,7 +102,7 @@ impl Tasks {
         let before = self.looked.take();
         let file = match (found, before) {
             // Equal bytes are not parsed again.
-            (Ok(content), Some(before)) if before.bytes == content.bytes => before,
+            (Ok(content), Some(before)) if is_equal(&before.bytes, &content.bytes) => before,
             (Ok(content), _) => {
                 self.is_compared = false;
                 let TaskFile { list, bytes } = TaskFile::of(content.bytes);

@@ -9,6 +9,8 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use memchr::arch::all::is_equal;
+
 use crate::engine::edit::{Grown, add_after, repair_after, tick};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Attempt, Demand, TerminalReason};
@@ -357,7 +359,7 @@ impl<'a> Books<'a> {
     ) -> Result<bool, Refusal> {
         let path = self.view.feature.folder.join(TASKS);
         let changed = |text: &[u8]| {
-            if text == self.text {
+            if is_equal(text, &self.text) {
                 change(&self.list, text)
             } else {
                 change(&TaskList::parse(text), text)

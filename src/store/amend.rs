@@ -5,6 +5,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use memchr::arch::all::{is_equal, is_prefix};
+
 use super::read::{self, Problem};
 use super::write::{Flush, open, write_next, write_whole};
 use crate::system::files::{self, FileId};
@@ -33,7 +35,7 @@ pub fn amend(
         let before = before.bytes;
         let Some(after) = change(&before) else { return Ok(None) };
         let is_written = match after.len() == before.len() {
-            _ if after == before => true,
+            _ if is_equal(&after, &before) => true,
             true => match put_in_place(path, &before, &after, most) {
                 // The folder may allow what the file does not.
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -53,7 +55,7 @@ pub fn amend(
 /// Writes the bytes that differ. `false`: the file begins with other bytes now, or another file has its name.
 fn put_in_place(path: &Path, before: &[u8], after: &[u8], most: u64) -> io::Result<bool> {
     let mut file = open(path, File::options().read(true).write(true))?;
-    if !content(&mut file, most)?.starts_with(before) {
+    if !is_prefix(&content(&mut file, most)?, before) {
         return Ok(false);
     }
     let bytes = before.iter().zip(after).zip(0..);
