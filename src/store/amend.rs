@@ -15,7 +15,7 @@ use crate::world;
 /// Attempts at a change while another program writes the file.
 const TRIES: usize = 50;
 /// The time for the rest of a write by a program that opened the file before its replacement.
-const LATE: Duration = Duration::from_millis(100);
+const LATE: Duration = Duration::from_millis(300);
 
 /// Writes what `change` makes of a file's bytes, flushed to the disk, and returns the new bytes. `None` from `change`
 /// leaves the file alone.
