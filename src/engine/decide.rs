@@ -462,10 +462,12 @@ fn without_work(contract: &Contract, after: &Ledger, seen: &Observation) -> Opti
     if calls < needed && seen.tool_calls.is_some() && !after.more_calls {
         return Some(Shortfall::NoWork { calls, needed });
     }
+    // Checks decide in spite of doubts, which the end tells.
+    let doubts = if contract.checks.is_empty() { seen.against.as_str() } else { "" };
     let against = match seen.since_arming {
-        Difference::Changed => &seen.against,
+        Difference::Changed => doubts,
         _ if calls < needed => UNSEEN_WORK,
-        _ => &seen.against,
+        _ => doubts,
     };
     let is_asked = after.unseen_claims == 0 && !matches!(against, "" | NO_CHECK);
     is_asked.then(|| Shortfall::UnseenWork(against.to_owned()))

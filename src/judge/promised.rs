@@ -18,8 +18,6 @@ use crate::store::receipts::Receipts;
 use crate::text::counted;
 use crate::world::WallTime;
 
-/// Prefix of the doubts about an accepted promise.
-pub const BY_WORD: &str = "on the agent's word alone: ";
 /// Names that are looked for, lists that are read, and bytes of each.
 const MOST_NAMES: usize = 500;
 const MOST_LISTS: usize = 128;
@@ -58,17 +56,36 @@ pub fn against(
     let task = kept.as_deref().and_then(|kept| kept.split(END).next()).unwrap_or(task);
     let lists = lists_in(folder, task, now.as_ref());
     let still = (since == Difference::Same).then(|| "no changed file".to_owned());
-    let open = lists.iter().filter_map(|(path, text)| {
-        let list = TaskList::parse(text.as_bytes());
-        let open = list.open().count() as u64;
-        let tasks = (open > 0).then(|| format!("{} open in {path}", counted(open, "task")));
-        tasks.or_else(|| list.uncounted().map(|boxes| format!("in {path}, {boxes}")))
-    });
+    let open = open_tasks(&lists);
     let all = TaskList::parse(&with_lists(task, &lists));
     let gone = armed.map_or(0, |armed| Matched::of(&armed.list, &all).missing().len() as u64);
     let gone = (gone > 0).then(|| format!("{} gone from the list", counted(gone, "open task")));
     let words = [NO_CHECK.to_owned()].into_iter().chain(still).chain(open).chain(gone);
     (since, words.collect::<Vec<_>>().join(", "))
+}
+
+/// Doubts about an end that the checks decide: open boxes of the lists that the task names.
+pub fn left_open(folder: &Path, task: &str) -> String {
+    open_tasks(&lists_in(folder, task, None)).collect::<Vec<_>>().join(", ")
+}
+
+/// The doubts about an end, as a person reads them.
+pub fn doubt(against: &str) -> String {
+    let why = match against {
+        "" => "",
+        _ if against.starts_with(NO_CHECK) => "on the agent's word alone: ",
+        _ => "the checks passed, but ",
+    };
+    [why, against].concat()
+}
+
+fn open_tasks(lists: &BTreeMap<String, String>) -> impl Iterator<Item = String> {
+    lists.iter().filter_map(|(path, text)| {
+        let list = TaskList::parse(text.as_bytes());
+        let open = list.open().count() as u64;
+        let tasks = (open > 0).then(|| format!("{} open in {path}", counted(open, "task")));
+        tasks.or_else(|| list.uncounted().map(|boxes| format!("in {path}, {boxes}")))
+    })
 }
 
 /// The lists that a task names: path and text. A name means the file at its path, else all `files` that match, also below

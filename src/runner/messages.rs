@@ -1,7 +1,7 @@
 //! The runner's words on an iteration and an end, in one line each.
 
 use crate::engine::{self, BudgetUnit, TerminalReason, Verdict, Waiting};
-use crate::judge::promised::BY_WORD;
+use crate::judge::promised::doubt;
 use crate::session::messages::person::reviews;
 use crate::session::messages::shortfall::{brief, open_count};
 use crate::session::waited_for;
@@ -39,7 +39,7 @@ pub fn end(reason: &TerminalReason, state: &LoopState, signal: Option<i32>) -> S
     let words = exit::words(reason, signal);
     match reason {
         TerminalReason::Completed if !state.ledger.against.is_empty() => {
-            [BY_WORD, &state.ledger.against].concat()
+            doubt(&state.ledger.against)
         }
         // The words begin with the use.
         TerminalReason::Budget { unit: BudgetUnit::Money, .. } if whole_cost(state).estimated => {

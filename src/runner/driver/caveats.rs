@@ -10,7 +10,7 @@ use crate::engine::tasks::TaskList;
 use crate::engine::{Converging, TerminalReason};
 use crate::evidence::work_trees::{copies, path_from};
 use crate::feature::lists::others_in_words;
-use crate::judge::promised::BY_WORD;
+use crate::judge::promised::doubt;
 use crate::runner::messages::some_of;
 use crate::runner::screen::counted;
 use crate::session::messages::shortfall::{NOT_COMPARED, NOT_CONVERGED, hooks_in_words};
@@ -28,9 +28,8 @@ impl Driver<'_> {
         let list = self.tree.tasks.as_ref().map(|tasks| tasks.path.as_path());
         let tasks = self.tree.tasks.as_ref().filter(|_| is_done);
         let ledger = &self.files.state.ledger;
-        let by_word = || [BY_WORD, &ledger.against].concat();
         let all = [
-            (!ledger.against.is_empty()).then(by_word),
+            (!ledger.against.is_empty()).then(|| doubt(&ledger.against)),
             list.and_then(|list| self.only_boxes(list)),
             self.unchanged(),
             self.tree.looked_list().and_then(|list| self.vanished(list)),

@@ -17,6 +17,7 @@ use crate::forms::events::RunnerEvent;
 use crate::judge::ticks::{TickClaim, Ticks};
 use crate::judge::words::{answer, lack};
 use crate::judge::{LOOK, Looks, TickJudge, promised};
+use crate::runner::options::DoneWhen;
 use crate::runner::state::{EarlierLoop, Iteration, time_of};
 use crate::runner::task_list::TaskListUpdate;
 use crate::store::read::read;
@@ -75,13 +76,16 @@ impl Driver<'_> {
         Some(promised::promise_judge(self.tree.path(), self.tree.run_receipts().ok()?, began))
     }
 
-    /// The difference of the files since the start, and the doubts about a promise that alone ends the run.
+    /// The difference of the files since the start, and the doubts about an end that no list of the loop decides.
     pub(super) fn against(&self, claimed: bool) -> (Difference, String) {
         let touched = || self.tree.since_start();
-        if !claimed || !self.plan.is_by_word() {
+        let about = (self.tree.path(), self.plan.options.task.as_str());
+        if self.plan.done == DoneWhen::Tasks {
             return (touched(), String::new());
         }
-        let about = (self.tree.path(), self.plan.options.task.as_str());
+        if !claimed || !self.plan.is_by_word() {
+            return (touched(), promised::left_open(about.0, about.1));
+        }
         promised::against(self.promise_judge().as_ref(), about, LOOK, touched)
     }
 

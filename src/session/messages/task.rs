@@ -12,7 +12,7 @@ use crate::engine::promise::marker;
 use crate::engine::{NO_CHECK, Shortfall, TerminalReason, WithoutWork};
 use crate::feature::project::printable;
 use crate::hosts::ContinueForm;
-use crate::judge::promised::BY_WORD;
+use crate::judge::promised::doubt;
 use crate::refusal::Refusal;
 use crate::session::messages::feature::{limited, shortened};
 use crate::store::loops::{Assignment, Record, SessionFolder};
@@ -227,7 +227,9 @@ pub fn end_message(record: &Record, reason: &TerminalReason, missing: &str) -> S
         _ => format!("ended ({}, {status})", reason.name()),
     };
     let why = match (reason, &status) {
-        (TerminalReason::Completed, EndStatus::None) => "every check passed".to_owned(),
+        (TerminalReason::Completed, EndStatus::None) if record.ledger.against.is_empty() => {
+            "every check passed".to_owned()
+        }
         (TerminalReason::Completed, _) => grounds(record),
         _ => reason.to_string(),
     };
@@ -252,7 +254,7 @@ pub fn after_end(record: &Record) -> String {
 pub fn grounds(record: &Record) -> String {
     let Some(assignment) = record.ralph() else { return String::new() };
     let against = &record.ledger.against;
-    let by_word = if against.is_empty() { String::new() } else { [BY_WORD, against].concat() };
+    let by_word = doubt(against);
     let has_calls = record.ledger.tool_calls >= assignment.contract.min_tool_calls;
     if has_calls || !matches!(against.as_str(), "" | NO_CHECK) {
         return by_word;

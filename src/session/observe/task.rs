@@ -9,7 +9,7 @@ use crate::engine::{Observation, Promise, UnchangedFiles, Work};
 use crate::evidence::commits;
 use crate::evidence::progress::{LookMoment, changed_since};
 use crate::hosts::HookEvent;
-use crate::judge::promised::against;
+use crate::judge::promised::{against, left_open};
 use crate::session::pinned::promise_judge;
 use crate::store::loops::{Assignment, Record};
 use crate::world::Deadline;
@@ -65,15 +65,16 @@ pub fn observe(
         let asked = asked(&seen, &said).filter(|_| record.ledger.continued > 0);
         seen.waiting.extend(asked);
     }
-    let is_unchecked = claimed && assignment.contract.checks.is_empty();
+    let is_checked = !assignment.contract.checks.is_empty();
     let unseen = seen.tool_calls.is_none() || seen.more_calls || record.ledger.more_calls;
-    if is_unchecked || claimed && unseen {
+    if claimed && (!is_checked || unseen) {
         let by_times = || changed_since(root, record.marks.start, moment);
         let judge = promise_judge(root, record).ok();
         let about = (root, assignment.task.as_str());
-        let (since, against) = against(judge.as_ref(), about, moment.time(), by_times);
-        seen.since_arming = since;
-        seen.against = if is_unchecked { against } else { String::new() };
+        (seen.since_arming, seen.against) = against(judge.as_ref(), about, moment.time(), by_times);
+    }
+    if is_checked {
+        seen.against = left_open(root, &assignment.task);
     }
     seen.commits = commits::counted(root, record);
     seen

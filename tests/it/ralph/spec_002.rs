@@ -217,6 +217,22 @@ fn t1_a_promise_with_nothing_behind_it() {
 }
 
 #[test]
+fn t1_checks_hide_no_open_box() {
+    let why = "the checks passed, but 2 tasks open in TODO.md";
+    for promise in ["", " --completion-promise DONE"] {
+        let bench = Bench::folder().file("TODO.md", "- [x] Begin\n- [ ] Write\n- [ ] Test\n");
+        ralph(&bench, "s1", &format!("\"Do everything in TODO.md.\" --check true{promise}"));
+        let stop = works_and_says(&bench, PROMISE);
+        assert!(stop.told().contains(why), "{stop}");
+        for arguments in [&["status"][..], &["status", "--json"], &["log"], &["log", "--json"]] {
+            let printed = printed(&spool(&bench, None, arguments));
+            assert!(printed.contains(why), "{arguments:?}: {printed}");
+            assert!(!printed.contains("all the work is done"), "{arguments:?}: {printed}");
+        }
+    }
+}
+
+#[test]
 fn t1_a_changed_file_is_something_behind_it() {
     let bench = armed("\"Write the parser\"");
     let stop = works_and_says(&bench, PROMISE);

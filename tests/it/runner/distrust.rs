@@ -119,6 +119,11 @@ fn t1_a_promise_without_proof() {
     assert_eq!(bench.state()["words"], words);
     let ran = bench.ralph("--check true").run().with_code(0);
     assert!(!ran.output.contains(words), "{ran:?}");
+    bench.write("TODO.md", "- [ ] Write\n");
+    let call = bench.ralph("--check true --strict --restart").asking("Do TODO.md");
+    let ran = call.run().with_code(11);
+    ran.says("the checks passed, but 1 task open in TODO.md");
+    assert!(!ran.output.contains("all the work is done"), "{ran:?}");
 }
 
 #[test]

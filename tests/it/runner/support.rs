@@ -264,6 +264,12 @@ impl Call<'_> {
         self
     }
 
+    /// Another prompt than `Build it`, which stands last.
+    pub fn asking(mut self, prompt: &str) -> Self {
+        self.arguments.pop();
+        self.arg(prompt)
+    }
+
     pub fn within(mut self, folder: &Path) -> Self {
         folder.clone_into(&mut self.folder);
         self
