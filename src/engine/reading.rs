@@ -59,8 +59,8 @@ impl TaskList {
         let (list, mut open, mut all) = (Self::parse(text), 0, 0);
         for aside in list.asides() {
             let text = &aside.text;
-            let is_prose = (aside.kind == AsideKind::State && !text.starts_with("- "))
-                || (text.starts_with('[') && !text.contains("CHK"));
+            let is_prose =
+                aside.kind == AsideKind::State || (text.starts_with('[') && !text.contains("CHK"));
             if !is_prose && (aside.kind == AsideKind::Gate || !TOGETHER.contains(&aside.kind)) {
                 (open, all) = (open + usize::from(aside.is_open), all + 1);
             }

@@ -273,6 +273,8 @@ fn every_case_has_its_right_value() {
     ] {
         assert_eq!(TaskList::boxes(format!("- [x] b\n\n{line}\n").as_bytes()), (1, 2), "{line}");
     }
+    let notes = "- [x] a\n\n## Notes\n\n- Coverage (80%)\n- Filter by status (pending)\n- API (OPEN)\n- Button \u{1f534}\n- T2 TODO b\n";
+    assert_eq!(TaskList::boxes(notes.as_bytes()), (0, 1));
     let example = "Legend:\n- [ ] open\n\n```\n- [ ] a\n```\n\n---\n\n- [x] b\n- [ ] ~~c~~\n";
     assert_eq!(TaskList::boxes(example.as_bytes()), (0, 1));
 }
