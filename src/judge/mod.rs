@@ -468,7 +468,8 @@ impl TickJudge {
 
     /// Commits since the last tick of this loop, or since arming.
     fn commits(&self, receipts: &[Receipt]) -> u64 {
-        let last = receipts.iter().rfind(|receipt| receipt.by != Witness::Review);
+        let is_tick = |by: Witness| !matches!(by, Witness::Review | Witness::Drop);
+        let last = receipts.iter().rfind(|receipt| is_tick(receipt.by));
         let (at, read) = last.map_or((self.armed.at, 0), |last| (last.at, last.log_read));
         // The log has seconds: those of the tick itself are not behind it.
         let since = at.after(Duration::from_secs(1));

@@ -108,6 +108,37 @@ fn one_change_proves_once_a_turn() {
 }
 
 #[test]
+fn drop_leaves_work_to_its_task() {
+    let list = "- [ ] T001 Refactor the sums\n- [ ] T002 b\n- [ ] T003 Commit\n- [ ] T004 d\n";
+    let project = Project::with(list);
+    project.write("src/a.rs", "fn old() {}");
+    project.init();
+    project.commit("begin");
+    project.arm("");
+    project.write("src/a.rs", "fn sum() {}");
+    project.call(&["drop", "T002", "nobody needs it"]).ok().has("`spool status` says why");
+    project.call(&["done", "T001"]).ok();
+    assert_eq!(proved(&project, "T001").0, "files");
+    std::thread::sleep(std::time::Duration::from_millis(2_100));
+    project.commit("sums");
+    project.call(&["drop", "T004", "nobody needs it"]).ok();
+    project.call(&["done", "T003"]).ok();
+    assert_eq!(proved(&project, "T003").0, "tick");
+}
+
+#[test]
+fn reverted_tick_says_its_work_is_gone() {
+    let project = Project::with("- [ ] T001 Sum in src/a.rs\n- [ ] T002 b\n");
+    project.write("src/a.rs", "fn old() {}");
+    project.arm("");
+    project.write("src/a.rs", "fn sum() {}");
+    project.call(&["done", "T001"]).ok();
+    project.write("src/a.rs", "fn old() {}");
+    let said = project.call(&["done", "T001"]).refused();
+    said.has("T001 is ticked, and not proved: its work is gone");
+}
+
+#[test]
 fn empty_tick_opens_at_stop() {
     let project =
         Project::with("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n- [ ] T003 c\n- [ ] T004 d\n");
