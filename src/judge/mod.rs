@@ -512,7 +512,7 @@ impl TickJudge {
     }
 }
 
-/// Adds the steps since the last tick, and the tasks whose work is gone because a file has again what it had before their
+/// Adds the steps since the last tick, none for a content that a task's tick left, and the tasks whose work is gone because a file has again what it had before their
 /// ticks. A task whose newest tick left this very content keeps its work. Removals have rules of their own.
 fn add_steps(changed: &mut [ChangedFile], since: &[ChangedFile], receipts: &[Receipt]) {
     for file in &mut *changed {
@@ -524,6 +524,7 @@ fn add_steps(changed: &mut [ChangedFile], since: &[ChangedFile], receipts: &[Rec
             let Ok(file) = place.map(|place| &mut changed[place]) else { continue };
             let now = file.step[1];
             if after == now {
+                file.step[0] = now;
                 file.back.retain(|known| known != task);
             } else if now != 0 && then != after && (then == now || !file.back.is_empty()) {
                 file.back.push(task.clone());
