@@ -468,7 +468,8 @@ impl TickJudge {
 
     /// Commits since the last tick of this loop, or since arming.
     fn commits(&self, receipts: &[Receipt]) -> u64 {
-        let last = receipts.iter().rfind(|receipt| receipt.by != Witness::Review);
+        let is_tick = |by: Witness| !matches!(by, Witness::Review | Witness::Drop);
+        let last = receipts.iter().rfind(|receipt| is_tick(receipt.by));
         let (at, read) = last.map_or((self.armed.at, 0), |last| (last.at, last.log_read));
         // The log has seconds: those of the tick itself are not behind it.
         let since = at.after(Duration::from_secs(1));
@@ -511,17 +512,19 @@ impl TickJudge {
     }
 }
 
-/// Adds the steps since the last tick, and the tasks whose work is gone because a file has again what it had before their
-/// ticks. A task whose newest tick left this very content keeps its work. Removals have rules of their own.
+/// Adds the steps since the last tick, none for a content that the newest tick of the file left. Adds the tasks whose
+/// work is gone because a file has again what it had before their ticks. A task whose newest tick left this very content
+/// keeps its work. Removals have rules of their own.
 fn add_steps(changed: &mut [ChangedFile], since: &[ChangedFile], receipts: &[Receipt]) {
-    for file in &mut *changed {
-        file.step[0] = changed_at(since, &file.path).map_or(file.step[1], |new| new.step[0]);
-    }
+    let at_tick =
+        |file: &ChangedFile| changed_at(since, &file.path).map_or(file.step[1], |new| new.step[0]);
+    changed.iter_mut().for_each(|file| file.step[0] = at_tick(file));
     for Receipt { task, own, steps, .. } in receipts {
         for (path, &[then, after]) in own.iter().zip(steps) {
             let place = changed.binary_search_by(|file| file.path.cmp(path));
             let Ok(file) = place.map(|place| &mut changed[place]) else { continue };
             let now = file.step[1];
+            file.step[0] = if after == now { now } else { at_tick(file) };
             if after == now {
                 file.back.retain(|known| known != task);
             } else if now != 0 && then != after && (then == now || !file.back.is_empty()) {

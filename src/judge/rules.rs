@@ -130,12 +130,13 @@ impl FileFacts {
         Some(&self.claimed[place.ok()?].1)
     }
 
-    /// The file can be the task's work: it changed since the tick before, or no other task has it.
-    fn may_be_of(&self, task: &TaskFacts, path: &str, is_new: bool) -> bool {
-        let is_its = |whose: &String| {
-            whose.is_empty() || *whose == task.id || task.word == SaidWord::With(whose.clone())
-        };
-        is_new || self.whose(path).is_none_or(is_its)
+    /// The file can be the task's work: no other task has it, or it has changed since that task's tick. A content that
+    /// a tick left counts as new in the turn of that tick, but it is that task's work.
+    fn may_be_of(&self, task: &TaskFacts, file: &ChangedFile, new: Option<FileChange>) -> bool {
+        let [then, now] = file.step;
+        let is_its = |whose: &String| whose.is_empty() || *whose == task.id;
+        new.is_some_and(|new| new != FileChange::Content || then != now)
+            || self.whose(&file.path).is_none_or(is_its)
     }
 }
 
@@ -204,8 +205,7 @@ impl<'a> Group<'a> {
         let mut named = vec![Vec::new(); tasks.len()];
         let (found, hits) = matches(tasks, files);
         for found in found {
-            let (task, path) = (&tasks[found.task], &all[found.file].path);
-            if files.may_be_of(task, path, new[found.file].is_some()) {
+            if files.may_be_of(&tasks[found.task], &all[found.file], new[found.file]) {
                 named[found.task].push(found);
             }
         }
@@ -227,13 +227,6 @@ impl<'a> Group<'a> {
         let mut named_by: Vec<Vec<usize>> = vec![Vec::new(); self.owner.len()];
         for found in self.named.iter().flatten().filter(|named| named.is_exact) {
             named_by[found.file].push(found.task);
-        }
-        for (file, tasks) in self.files.since_arming.iter().zip(&mut named_by) {
-            // A file as the last tick left it is the work of the task whose receipt has it; a later change is not.
-            let [then, now] = file.step;
-            let whose = self.files.whose(&file.path);
-            let has_it = |task: &usize| whose == Some(&self.tasks[*task].id);
-            tasks.sort_by_key(|task| has_it(task) == (then != now));
         }
         for is_shared in [false, true] {
             for (file, tasks) in named_by.iter().enumerate() {
@@ -259,12 +252,14 @@ impl<'a> Group<'a> {
         let is_its =
             |whose: &String| !is_shared && (whose.is_empty() || *whose == self.tasks[place].id);
         let is_rest = |file: &usize| {
-            let ChangedFile { path, ignored, .. } = &self.files.since_arming[*file];
+            let (change, new) = (&self.files.since_arming[*file], self.new[*file]);
+            let may_be = || self.files.may_be_of(&self.tasks[place], change, new);
             self.owner[*file].is_none()
-                && !ignored
-                && !self.files.is_text(path)
+                && !change.ignored
+                && !self.files.is_text(&change.path)
                 && named_by[*file].is_empty()
-                && (self.new[*file].is_some() || self.files.whose(path).is_some_and(is_its))
+                && ((new.is_some() && may_be())
+                    || self.files.whose(&change.path).is_some_and(is_its))
         };
         let rest: Vec<usize> = (0..self.owner.len()).filter(is_rest).collect();
         let is_nobodys =

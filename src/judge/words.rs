@@ -18,7 +18,7 @@ pub fn lack(unproved: &Unproved) -> String {
             "nothing in the project has changed since the last tick or arming, apart from git's folder, caches, agents' folders and ignored files that it does not name".to_owned()
         }
         UnprovedReason::OnlyPutBack => {
-            format!("since the task before, only {files} changed, back to what was there {was}")
+            format!("since the task before, only {files} changed, back to what was there at arming")
         }
         UnprovedReason::NamedFilesUnchanged => {
             let which = if unproved.files.len() == 1 { "which is" } else { "and all of them are" };

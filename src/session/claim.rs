@@ -52,12 +52,14 @@ pub fn unowned(context: &StopContext<'_>, earlier: Option<&Record>) -> io::Resul
     if let Err(error) = snapshot.opened() {
         return Ok(Unowned::Answer(HookAnswer::silent().log(&error.to_string())));
     }
-    // Observes by a trial record: a stop that waits writes nothing. Work that is done waits for nothing.
+    // Observes by a trial record: a stop that waits writes nothing. Work that is done waits for nothing; where there is
+    // a list, the list says so, not the agent.
     let mut trial = fresh_record(context, &feature, pin.as_ref(), earlier);
     let standing = pinned::standing_by(&project.root, &trial, Ok(pin));
     let snapshot = snapshot.under(&standing, None, *deadline);
     let seen = observe(&snapshot, event, &mut trial);
-    let waits = waits(&trial.ledger, &seen).filter(|_| !snapshot.all_done() && !seen.claimed);
+    let is_done = snapshot.all_done() || (seen.claimed && snapshot.tasks.is_none());
+    let waits = waits(&trial.ledger, &seen).filter(|_| !is_done);
     if let Some(waiting) = waits {
         return Ok(Unowned::Answer(waiting_answer(&waiting)));
     }

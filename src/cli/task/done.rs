@@ -185,7 +185,9 @@ impl<'a> Ticking<'a> {
                 passed.map_or(VerifyShown::Nothing, |check| shown(&check.run, &check.tail));
             let judgement = judge.judge(&self.facts, &self.seen).swap_remove(number);
             if let (LeastProof::Files, Err(unproved)) = (judge.armed.least, &judgement.proof) {
-                *proved = refused(proved, task, unproved);
+                let gone = judge.gone(&self.list, &self.seen).into_iter();
+                let gone = gone.filter(|one| one.id == task.id).map(|one| one.why).next();
+                *proved = refused(proved, task, gone.as_ref().unwrap_or(unproved));
                 return Ok(());
             }
             judged = Some(judgement);
@@ -255,12 +257,20 @@ impl<'a> Ticking<'a> {
 pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     let why = reason(DROP, why)?;
     let (view, list, _) = job.look()?;
-    let judge = view.judge().as_ref().ok();
-    let missing = judge.map(|judge| judge.missing(&list, Vec::new())).unwrap_or_default();
+    let judge = view.judge().as_ref().map_err(|why| {
+        let (Unjudged::Unreadable(why) | Unjudged::Nowhere(why)) = why;
+        let id = printable(id);
+        let what = format!(
+            "{id} cannot be dropped, because nothing can be kept of it: {}",
+            printable(why)
+        );
+        Refusal::new(what, "a person takes it out of the list")
+    })?;
+    let missing = judge.missing(&list, Vec::new());
     // Another task may have taken the id of one that has left the list.
     let is_missing = missing.iter().any(|gone| gone.eq_ignore_ascii_case(id));
     let found = list.find(id).filter(|_| !is_missing);
-    let left = judge.and_then(TickJudge::armed_list).and_then(|armed| armed.list.find(id));
+    let left = judge.armed_list().and_then(|armed| armed.list.find(id));
     let task = found.or(left).ok_or_else(|| job.feature.no_task(&list, id))?;
     let mut books = job.open()?;
     if found.is_some() {
@@ -269,20 +279,16 @@ pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
         books.note(&JournalEvent::Dropped, &format!("{} {}", task.id, printable(&task.title)))?;
     }
     let id = printable(&task.id);
-    let Some(judge) = judge else {
-        let what = format!("{id} cannot be dropped: nothing can be kept of it");
-        return Err(Refusal::new(what, "a person takes it out of the list").into());
-    };
-    let seen = judge.look(LOOK);
-    let lasting = |task| id_of(task, &judge.matched(&list), &seen.receipts).to_owned();
+    let lasting = |task| id_of(task, &judge.matched(&list), &judge.known()).to_owned();
     let task = found.map_or_else(|| task.id.clone(), lasting);
     let (by, proof, no_change) = (Witness::Drop, Some(Proof::Word), Some(why));
     let receipt = Receipt { task, by, proof, no_change, ..Receipt::default() };
-    books.keep_receipt(judge, receipt, 0, seen.now.as_ref())?;
+    // A drop claims no file: the work since the last tick waits for its own.
+    books.keep_receipt(judge, receipt, 0, None)?;
     drop(books);
     let (now, list) = (view.again(), read_list(job.feature)?.0);
     let next = now.what_next(list);
-    job.answer(&now.noted(format!("{id} is dropped, and the end of the loop says why. {next}")))
+    job.answer(&now.noted(format!("{id} is dropped, and `spool status` says why. {next}")))
 }
 
 /// A reason on one line; refuses words that say nothing.
@@ -297,7 +303,7 @@ fn reason(example: &str, text: &str) -> Result<String, Refusal> {
 /// The answer about a task without visible work.
 fn refused(proved: &ProvedTask, task: &Task, unproved: &Unproved) -> ProvedTask {
     let id = printable(&task.id);
-    let what = if task.done { "is ticked by hand and not proved" } else { "is not ticked" };
+    let what = if task.done { "is ticked, and not proved" } else { "is not ticked" };
     let verify = proved.words.as_ref().map_or_else(String::new, |words| format!("\n{words}"));
     let (lack, answer) = (lack(unproved), answer(&id, unproved, true));
     let then = if unproved.holds_up_all() { ", and call done again." } else { "" };

@@ -8,7 +8,7 @@ fn task(id: &str, text: &str) -> TaskFacts {
 }
 
 fn file(path: &str, change: FileChange) -> ChangedFile {
-    ChangedFile { path: path.to_owned(), change, ignored: false, step: [0; 2], back: Vec::new() }
+    ChangedFile { path: path.to_owned(), change, ignored: false, step: [0, 1], back: Vec::new() }
 }
 
 /// Files that have changed since the tick before, and so since arming; `known` existed then.

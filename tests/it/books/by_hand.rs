@@ -102,9 +102,60 @@ fn one_change_proves_once_a_turn() {
         let proof = if changes_again { "files" } else { "tick" };
         assert_eq!(receipt["proof"], proof, "{receipt}");
         if !changes_again {
-            assert_eq!(receipt["doubt"], "src/a.rs has changed once, for T001", "{receipt}");
+            let doubt = "src/a.rs has changed only for another task";
+            assert_eq!(receipt["doubt"], doubt, "{receipt}");
         }
     }
+}
+
+#[test]
+fn ticked_work_proves_no_other_task() {
+    let list = "- [ ] T001 Do src/a.rs and src/b.rs\n- [ ] T002 Total in src/a.rs\n- [ ] T003 c\n";
+    for (from, to) in [("", ""), ("[x] T001", "[ ] T001"), ("T001 Do", "T001 Write x in")] {
+        let project = Project::with(list);
+        project.write("src/a.rs", "fn old() {}");
+        project.write("src/b.rs", "fn old() {}");
+        project.arm("");
+        project.write("src/a.rs", "fn sum() {}");
+        project.write("src/b.rs", "fn mean() {}");
+        project.task(&["done", "T001"]).ok();
+        std::fs::write(project.tasks_path(), project.tasks().replace(from, to)).unwrap();
+        tick_alone(&project, "T002");
+        project.stop("Two are done.").reason();
+        let doubt = json!("src/a.rs has changed only for another task");
+        assert_eq!(proved(&project, "T002"), (json!("tick"), doubt), "{from}");
+    }
+}
+
+#[test]
+fn drop_leaves_work_to_its_task() {
+    let list = "- [ ] T001 Refactor the sums\n- [ ] T002 b\n- [ ] T003 Commit\n- [ ] T004 d\n";
+    let project = Project::with(list);
+    project.write("src/a.rs", "fn old() {}");
+    project.init();
+    project.commit("begin");
+    project.arm("");
+    project.write("src/a.rs", "fn sum() {}");
+    project.call(&["drop", "T002", "nobody needs it"]).ok().has("`spool status` says why");
+    project.call(&["done", "T001"]).ok();
+    assert_eq!(proved(&project, "T001").0, "files");
+    std::thread::sleep(std::time::Duration::from_millis(2_100));
+    project.commit("sums");
+    project.call(&["drop", "T004", "nobody needs it"]).ok();
+    project.call(&["done", "T003"]).ok();
+    assert_eq!(proved(&project, "T003").0, "tick");
+}
+
+#[test]
+fn reverted_tick_says_its_work_is_gone() {
+    let project = Project::with("- [ ] T001 Sum in src/a.rs\n- [ ] T002 b\n");
+    project.write("src/a.rs", "fn old() {}");
+    project.arm("");
+    project.write("src/a.rs", "fn sum() {}");
+    project.call(&["done", "T001"]).ok();
+    project.write("src/a.rs", "fn old() {}");
+    let said = project.call(&["done", "T001"]).refused();
+    said.has("T001 is ticked, and not proved: its work is gone");
 }
 
 #[test]

@@ -227,6 +227,21 @@ fn shared_work_counts_as_tick() {
 }
 
 #[test]
+fn shared_work_stays_its_tasks() {
+    let project =
+        Project::with("- [ ] T001 Sum in src/a.rs\n- [ ] T002 Total in src/a.rs\n- [ ] T003 c\n");
+    project.write("src/a.rs", "fn old() {}");
+    project.arm("");
+    project.write("src/a.rs", "fn sum() {}");
+    project.call(&["done", "T001"]).ok();
+    project.call(&["done", "T002", "--with", "T001"]).ok();
+    assert_eq!(project.receipts("T002")[0]["doubt"], "done with T001");
+    project.edit_tasks("[x] T001", "[ ] T001");
+    project.call(&["done", "T001"]).ok();
+    assert_eq!(project.receipts("T001").last().unwrap()["proof"], "files");
+}
+
+#[test]
 fn word_loops_tick_as_told() {
     let words = Project::with("- [ ] T001 a\n");
     words.write(".claude/ralph-speckit.local.md", "---\nproof: word\n---\n");

@@ -404,7 +404,9 @@ fn fr_6_a_line_that_is_no_json_is_plain_text() {
 #[test]
 fn fr_7_stop_hook_active_is_a_question_of_proof_not_an_exit() {
     let bench = Bench::in_execution();
-    bench.stop("other").held().run().silent();
+    for words in ["Good.", "Good.\n\nALL_TASKS_COMPLETE"] {
+        bench.stop("other").held().saying(words).run().silent();
+    }
     bench.stop("s1").run().reason();
     bench.transcript("s1").tool("Edit");
     bench.stop("s1").held().run().reason();
