@@ -120,7 +120,7 @@ impl Driver<'_> {
         let mut results = known.map(|checked| checked.results.clone());
         let has_begun = self.files.state.current_iteration > 0;
         let may_run = signal.is_none() && has_begun && !self.plan.options.settings.no_final_check();
-        if results.is_none() && may_run {
+        if results.is_none() && may_run && !self.proofs.checks_stopped {
             // Another `spool stop` ends the checks.
             self.console.requests.clear_stop();
             let number = self.files.state.current_iteration;

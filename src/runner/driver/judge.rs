@@ -83,6 +83,7 @@ impl Driver<'_> {
                         pending.with(&contract, &ledger, results, now)
                     }
                     Err(Stopped) => {
+                        self.proofs.checks_stopped = true;
                         let (state, prices) = (&self.files.state, &self.plan.options.prices);
                         cut_off = review_of_cut_off(entry, state, &self.files.folder, prices);
                         pending.interrupted(&contract, &ledger, Demand::Stopped)
