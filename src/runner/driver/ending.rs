@@ -60,6 +60,7 @@ impl Driver<'_> {
 
     /// Records and reports the end, and returns the exit code.
     pub(super) fn finish(&mut self, reason: &TerminalReason, signal: Option<i32>) -> Result<u8> {
+        self.console.tell_standstill();
         let gone = self.project_is_gone();
         let reason = gone.as_ref().unwrap_or(reason);
         let checked = self.checks_at_end(reason, signal);
