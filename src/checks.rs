@@ -132,14 +132,12 @@ pub type Ran = io::Result<(Option<ExitStatus>, Vec<u8>)>;
 /// needs exit code 0 and a verdict.
 pub fn reviewed(check: &Check, ran: Ran, limit: Duration) -> CheckResult {
     let (passed, outcome, output) = outcome(ran, limit);
-    let text = readable(&output);
-    let (line, rest) = text.split_once('\n').unwrap_or_default();
-    let (review, outcome, tail) = match serde_json::from_slice(line.as_bytes()) {
-        Ok(review) => {
-            let (outcome, tail) = rest.split_once('\n').unwrap_or((rest, ""));
-            (review, outcome.to_owned(), tail.to_owned())
-        }
-        Err(_) => (ReviewResult::default(), outcome, text),
+    // Each line is read before what follows is cut to its end.
+    let mut parts = output.splitn(3, |byte| *byte == b'\n');
+    let mut next = || parts.next().unwrap_or_default();
+    let (review, outcome, tail) = match serde_json::from_slice(next()) {
+        Ok(review) => (review, readable(next()), readable(next())),
+        Err(_) => (ReviewResult::default(), outcome, readable(&output)),
     };
     let passed = passed && review.judged;
     CheckResult { run: check.run.clone(), passed, outcome, tail, review: Some(review) }
@@ -222,6 +220,18 @@ mod tests {
         let result = check("no-such-program-here --version", 20);
         assert!(!result.passed);
         assert_eq!(result.outcome, "exit code 127: no such program");
+    }
+
+    #[test]
+    fn long_notes_cut_no_verdict() {
+        let judged = ReviewResult { judged: true, met: 3, tokens: 420, ..ReviewResult::default() };
+        let numbers = serde_json::to_string(&judged).unwrap();
+        let text = format!("{numbers}\npassed (3 of 3 met)\n{NOTE}{}\n", "文".repeat(TAIL));
+        let ran = Ok((Some(ExitStatus::default()), text.into_bytes()));
+        let result = reviewed(&Check::default(), ran, Duration::from_secs(1));
+        assert_eq!((result.passed, result.review), (true, Some(judged)));
+        assert_eq!(result.outcome, "passed (3 of 3 met)");
+        assert!(result.tail.ends_with('文'), "{}", result.tail);
     }
 
     #[test]

@@ -36,7 +36,8 @@ impl Console<'_> {
         (self.requests.pending() == Some(RunnerRequest::Stop)).then_some(EndRequest::Stop)
     }
 
-    fn tell_standstill(&self) {
+    /// Told at the end of a wait as well: a program may be over when it is continued.
+    pub fn tell_standstill(&self) {
         let all = world::standstill();
         let new = all.saturating_sub(self.noticed.replace(all));
         if !new.is_zero() {

@@ -1,7 +1,6 @@
 //! From the first look at a stopped session's loop to the answer. The two kinds of loops observe and speak differently,
 //! each in its own file.
 
-use std::convert::Infallible;
 use std::io;
 use std::time::Duration;
 
@@ -97,7 +96,7 @@ fn own_loop(
             Look::NoLoop => return Ok(None),
             Look::Answered(answer) => return Ok(Some(answer)),
             Look::RunChecks(pending, record, ticks) => {
-                checks = Some(run_checks(context, *pending, &record, *ticks));
+                checks = run_checks(context, *pending, &record, *ticks);
             }
         }
     }
@@ -171,13 +170,13 @@ fn look(
 
 /// Runs the loop's checks without the session's lock. A held lock and a journal entry tell `spool status` which check
 /// runs, because the client's own line cannot change meanwhile. A check that passed before a file changed runs once
-/// more.
+/// more. `None` for a loop that has ended meanwhile: nothing more is run for it.
 fn run_checks(
     context: &StopContext<'_>,
     pending: Pending,
     record: &Record,
     ticks: Ticks,
-) -> ChecksRun {
+) -> Option<ChecksRun> {
     let session = &context.event.session;
     let running = context.loops.checking(session);
     // The files' times tell the checks' writes from the agent's, before and after.
@@ -193,7 +192,9 @@ fn run_checks(
     };
     let (limit, root) = (Deadline::after(CHECKS_LIMIT), &context.project.root);
     let checks = (pending.commands(), pending.review());
-    let Ok(results) = run_all::<Infallible>(checks, root, &mut |check, (number, all), passed| {
+    let is_live = || context.loops.peek(session).filter(|record| record.ledger.is_live());
+    let results = run_all::<()>(checks, root, &mut |check, (number, all), passed| {
+        is_live().ok_or(())?;
         let what = format!("`{}` ({number} of {all})", title(&check.run));
         write(["running ", &what].concat(), what);
         let began = context.loops.noted_at(session);
@@ -217,7 +218,7 @@ fn run_checks(
         Ok(Some((began, result)))
     });
     is_apart();
-    ChecksRun { pending, results, millis, marks, ticks }
+    Some(ChecksRun { pending, results: results.ok()?, millis, marks, ticks })
 }
 
 impl StopSession<'_> {

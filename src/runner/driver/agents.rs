@@ -149,6 +149,7 @@ impl Agents {
         let ended =
             process::run(&self.supervisor, &launch, order.folder, limits, log, &mut monitor)
                 .with_context(|| format!("cannot start `{}`", launch.program.display()))?;
+        console.tell_standstill();
         let (end_request, passed_at) = (monitor.seen.end_request, monitor.allowance.passed_at);
         let is_late = matches!(ended.cut, Some(Cut::Wall | Cut::Silence));
         let hung_call = monitor.open_call().filter(|_| is_late).map(str::to_owned);

@@ -60,6 +60,7 @@ impl Driver<'_> {
 
     /// Records and reports the end, and returns the exit code.
     pub(super) fn finish(&mut self, reason: &TerminalReason, signal: Option<i32>) -> Result<u8> {
+        self.console.tell_standstill();
         let gone = self.project_is_gone();
         let reason = gone.as_ref().unwrap_or(reason);
         let checked = self.checks_at_end(reason, signal);
@@ -120,7 +121,7 @@ impl Driver<'_> {
         let mut results = known.map(|checked| checked.results.clone());
         let has_begun = self.files.state.current_iteration > 0;
         let may_run = signal.is_none() && has_begun && !self.plan.options.settings.no_final_check();
-        if results.is_none() && may_run {
+        if results.is_none() && may_run && !self.proofs.checks_stopped {
             // Another `spool stop` ends the checks.
             self.console.requests.clear_stop();
             let number = self.files.state.current_iteration;

@@ -11,9 +11,8 @@ use super::ticks::TickProofs;
 use crate::checks::{BESIDE_READER, ReviewCall, run_all};
 use crate::engine::promise::{blocked, promise};
 use crate::engine::{
-    Check, CheckResult, Contract, Demand, Difference, Evaluation, Fingerprint, FinishedPart,
-    Observation, Pending, Promise, TerminalReason, UnchangedFiles, Verdict, Waiting, Work,
-    evaluate,
+    Check, CheckResult, Contract, Demand, Difference, Evaluation, FinishedPart, Observation,
+    Pending, Promise, TerminalReason, UnchangedFiles, Verdict, Waiting, Work, evaluate,
 };
 use crate::evidence::progress::{LookMoment, changed_since};
 use crate::forms::events::RunnerEvent;
@@ -23,7 +22,7 @@ use crate::runner::harness::{AgentReport, RunOutcome, is_passing};
 use crate::runner::messages::in_short;
 use crate::runner::screen::lasted;
 use crate::runner::state::Iteration;
-use crate::runner::task_list::TaskListUpdate;
+use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::runner::tokens::TokenCount;
 use crate::session::messages::shortfall::of_check;
 use crate::session::stop::LAST_WORDS;
@@ -57,10 +56,17 @@ impl Driver<'_> {
                     Ok(ChecksSeen::Now(mut results)) => {
                         self.take_results(&mut results);
                         entry.checks.clone_from(&results);
-                        let fingerprint = self.fingerprint_after_checks();
+                        // The checks, and a person meanwhile, may have written into the list.
+                        let looked = self.tree.tasks.as_mut().map(Tasks::look);
+                        let fingerprint = self.tree.fingerprint();
                         let (since, known) = (self.saved_now(), results.clone());
                         self.proofs.checked = Some(Checked { fingerprint, results: known, since });
                         let mut now = Observation { fingerprint, ..pending.seen().clone() };
+                        // Whether a new tick counts is judged in the next iteration.
+                        let opened = looked.filter(|list| !is_complete(&list.work));
+                        if let Some(list) = opened.filter(|_| is_complete(&now.work)) {
+                            now.work = list.work;
+                        }
                         let is_judged = |made: &CheckResult| !made.passed || made.review.is_some();
                         if pending.review().is_some() && !results.iter().any(is_judged) {
                             // No time is left for a review: another iteration would have none either.
@@ -77,6 +83,7 @@ impl Driver<'_> {
                         pending.with(&contract, &ledger, results, now)
                     }
                     Err(Stopped) => {
+                        self.proofs.checks_stopped = true;
                         let (state, prices) = (&self.files.state, &self.plan.options.prices);
                         cut_off = review_of_cut_off(entry, state, &self.files.folder, prices);
                         pending.interrupted(&contract, &ledger, Demand::Stopped)
@@ -181,14 +188,6 @@ impl Driver<'_> {
         let at_start = self.proofs.list_at_start.as_ref();
         let reviewed = &self.files.state.ledger.reviewed;
         FinishedPart::of(when, list, reviewed, &mut || at_start.map(|file| file.list.clone()))
-    }
-
-    /// The work after the checks, which may have written into the list.
-    fn fingerprint_after_checks(&mut self) -> Fingerprint {
-        if let Some(tasks) = &mut self.tree.tasks {
-            tasks.look();
-        }
-        self.tree.fingerprint()
     }
 
     /// The results of the checks: those of a failed last run that still holds, or of a new run.

@@ -32,6 +32,8 @@ pub struct TickProofs {
     pub judged_since: Option<WallTime>,
     /// `None` before the first run of the checks.
     pub checked: Option<Checked>,
+    /// A person ended the loop while the checks ran: they are not run again.
+    pub checks_stopped: bool,
     /// Boxes ticked by hand in this iteration.
     pub ticks: Ticks,
     /// Milliseconds of each check's last run, by its command.

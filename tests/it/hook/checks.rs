@@ -84,3 +84,13 @@ fn work_after_a_failed_command_is_seen() {
     let done = bench.stop("s1").by_plugin().held().run();
     assert!(done.message().contains("Proved: 1 by a command, 1 by files"), "{done}");
 }
+
+#[test]
+fn ended_loop_runs_no_more_checks() {
+    let spool = env!("CARGO_BIN_EXE_spool");
+    let stop = format!("echo one >> ../runs; env -u CLAUDE_CODE_SESSION_ID {spool} stop 001-login");
+    let bench = done(&format!("  - {stop}\n  - echo two >> ../runs\n"));
+    bench.stop("s1").held().saying(CLAIM).run();
+    assert_eq!(runs(&bench), "one ");
+    assert!(!bench.record("s1").ledger.is_live());
+}

@@ -505,3 +505,17 @@ fn earlier_link_lends_no_target() {
     assert_eq!(doubted["proof"], "tick");
     assert_eq!(doubted["doubt"], "link.rs has changed only for another task");
 }
+
+#[test]
+fn task_added_during_checks_counts() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n");
+    bench.agent(&format!("echo $n > made$n.txt\n{TICK}"));
+    let list = in_change("tasks.md");
+    let add = format!("grep -q 1.2 {list} || echo '- [ ] 1.2 Add more' >> {list}");
+    let call = |most: &str| {
+        bench.ralph(&format!("--max-iterations {most}")).arg("--check").arg(&add).run()
+    };
+    call("1").with_code(3);
+    assert_eq!(bench.read(&list), "- [x] 1.1 Begin it\n- [ ] 1.2 Add more\n");
+    call("2").with_code(0);
+}

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::runner::left::tick;
 use crate::runner::ran::Ran;
-use crate::runner::support::{Bench, CHANGE, Call, MORE_THAN_AN_HOUR, in_change};
+use crate::runner::support::{Bench, CHANGE, Call, MORE_THAN_AN_HOUR, PROMISE, in_change, says};
 
 const FOUR: &str = "- [ ] 1.1 Write `a.rs`\n- [ ] 1.2 Write `b.rs`\n- [ ] 1.3 Write `c.rs`\n\
                     - [ ] 1.4 Write `d.rs`\n  - Verify: `test -e proof`\n";
@@ -212,4 +212,17 @@ fn kill_makes_no_tick_personal() {
         ran.says("1.3 is open again");
         assert!(!ran.output.contains("1.2 is open"), "{ran}");
     }
+}
+
+#[test]
+fn stop_restarts_no_check() {
+    let bench = Bench::new();
+    bench.agent(&says(PROMISE));
+    let check =
+        "echo ran >> \"$DESK/noted\"; echo > \"$DESK/checking\"; while :; do sleep 0.1; done";
+    let running = bench.ralph("").arg("--check").arg(check).start();
+    bench.wait_for_desk("checking");
+    bench.spool("stop --wait 30").run().with_code(0).says("has ended");
+    running.finish().with_code(130).says("checks not run");
+    assert_eq!(bench.desk("noted"), "ran\n");
 }
