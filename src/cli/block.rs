@@ -55,8 +55,7 @@ pub fn run(args: &BlockArgs) -> Result<ExitCode> {
     }
     let meant = own_or_only(&all, None, "live")?;
     if meant.name(NameKind::Feature).is_some() {
-        let feature = project.feature_at(&meant.folder).map_err(Refusal::from)?;
-        Books::open(&project, &feature, session.as_deref())?.block(&need)?;
+        Books::open(&project, &meant.feature()?, session.as_deref())?.block(&need)?;
     } else {
         let session = meant.name(NameKind::Session).unwrap_or_default();
         let loops = Loops::of(&project.root);

@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use crate::feature::project::{Feature, Project, printable};
 use crate::forms::loops::LoopForm;
 use crate::forms::runner::RunnerForm;
+use crate::refusal::Refusal;
 use crate::runner::report::{self, RunnerReport};
 use crate::runner::requests::Requests;
 use crate::runner::state::{changes_with_state, state_folder};
@@ -137,6 +138,13 @@ impl LoopHandle {
 
     pub fn project(&self) -> Project {
         Project { root: self.root.clone() }
+    }
+
+    /// The feature in the loop's folder, or of its name on the other shelf.
+    pub fn feature(&self) -> Result<Feature> {
+        let (project, name) = (self.project(), self.name(NameKind::Feature).unwrap_or_default());
+        let found = project.feature_at(&self.folder).or_else(|_| project.feature(name));
+        found.map_err(|lost| Refusal::from(lost).into())
     }
 
     /// The loop as it is now.

@@ -54,9 +54,10 @@ impl TypedName<'_> {
         };
         let mut found: Vec<(&LoopName, bool)> =
             named.into_iter().filter(|(name, _)| is_short(name)).collect();
-        if found.iter().any(|(_, lives)| *lives) {
-            found.retain(|(_, lives)| *lives);
-        }
+        // An ended run keeps the name that a living loop has, too.
+        let live = found.iter().filter(|(_, lives)| *lives).map(|(name, _)| name.id.clone());
+        let live: Vec<String> = live.collect();
+        found.retain(|(name, _)| live.is_empty() || live.contains(&name.id));
         let found: Vec<LoopName> = found.into_iter().map(|(name, _)| name.clone()).collect();
         if found.windows(2).any(|pair| pair[0].id != pair[1].id) {
             let handle = |name: &LoopName| LoopHandle::named([(name.kind, &name.id)]);
@@ -161,7 +162,9 @@ mod tests {
             (NameKind::Task, "Make it"),
         ];
         let handle = |(kind, id)| LoopHandle {
-            lives: lives.contains(&id),
+            lives: lives.contains(&id)
+                || (kind == NameKind::Feature
+                    && lives.contains(&["feature ", id].concat().as_str())),
             ..LoopHandle::named([(kind, id)])
         };
         all.map(handle).to_vec()
@@ -210,6 +213,9 @@ mod tests {
         );
         let one = found(None, "login", &["002-01_add-login"]);
         assert_eq!(one.unwrap(), ["--change 002-01_add-login"]);
+        // An ended run of the same name stays beside a living loop.
+        let both = found(None, "logout", &["feature 002-logout"]).unwrap();
+        assert_eq!(both, ["--feature 002-logout", "--change 002-logout"]);
         assert!(found(None, "login", &["002-01_add-login", "001-login"]).is_err());
         assert!(found(None, "3b45", &[]).unwrap_err().contains("--session 3b459999-aaaa"));
         assert!(found(Some(NameKind::Session), "3", &[]).is_err());

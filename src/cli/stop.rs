@@ -13,7 +13,6 @@ use super::running::{Running, ask, on_change};
 use super::selection::{Steering, WhichLoop};
 use super::steered::Answer;
 use crate::feature::project::printable;
-use crate::refusal::Refusal;
 use crate::runner::requests::RunnerRequest;
 use crate::runner::state::{Holder, LoopStatus, holder, read_state};
 use crate::session::cancel::{CancelledFeature, cancel_feature, cancel_task};
@@ -71,8 +70,7 @@ fn of_task(meant: &LoopHandle) -> Result<String> {
 }
 
 fn of_feature(meant: &LoopHandle) -> Result<String> {
-    let project = meant.project();
-    let feature = project.feature_at(&meant.folder).map_err(Refusal::from)?;
+    let (project, feature) = (meant.project(), meant.feature()?);
     let CancelledFeature { summary, headline, cleanup } =
         cancel_feature(&project, &feature, own_session().as_deref(), telling())?;
     Ok(format!("{summary}\n\n{headline} {cleanup}"))

@@ -26,7 +26,6 @@ use crate::judge::ticks::{Tick, TickClaim, Ticks};
 use crate::session::messages::landing::{self, HandoffPlace};
 use crate::session::messages::shortfall::ticked_elsewhere;
 use crate::session::messages::{ends, feature as messages};
-use crate::session::pinned;
 use crate::session::view::{FeatureView, judge_of, missing, receipts_of};
 use crate::store::closing::{EndNotice, save_and_note};
 use crate::store::loops::{Loops, Record};
@@ -68,7 +67,8 @@ pub fn left_alone(
     record: &Record,
     snapshot: FeatureSnapshot,
 ) -> FeatureSnapshot {
-    if !snapshot.all_done() || pinned::standing(&context.project.root, record).pin().is_some() {
+    let pin = || context.loops.pin(&record.about).ok().flatten();
+    if !snapshot.all_done() || pin().is_some_and(|pin| pin.is_armed()) {
         return snapshot;
     }
     let changed = fs::metadata(snapshot.feature.folder.join(TASKS)).and_then(|of| of.modified());
@@ -321,7 +321,7 @@ impl FeatureStop {
             Verdict::End(reason) => {
                 let is_done = *reason == TerminalReason::Completed;
                 let checks = if is_done { &[] } else { contract.checks.as_slice() };
-                let left = messages::left(seen, &record.ledger, checks);
+                let left = messages::missing_at_end(seen, &record.ledger, checks);
                 let worth = Some(ends::worth(record).to_owned());
                 let more = left.or(worth.filter(|words| !words.is_empty()));
                 more.map_or_else(|| reason.to_string(), |more| format!("{reason}; {more}"))
@@ -411,7 +411,7 @@ impl FeatureStop {
     ) -> HookAnswer {
         let (snapshot, record) = (&self.snapshot, &session.record);
         if *reason != TerminalReason::Completed {
-            let left = messages::left(seen, &record.ledger, &contract.checks);
+            let left = messages::missing_at_end(seen, &record.ledger, &contract.checks);
             let message = self
                 .with_proofs(session, ends::end_message(snapshot, record, reason, left.as_deref()));
             let shown = HookAnswer::notify(&message).log(&ends::end_line(snapshot, reason));

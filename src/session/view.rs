@@ -48,10 +48,12 @@ impl<'a> FeatureView<'a> {
 
     /// Like [`Self::of`], with a pin that the caller has read.
     pub fn by(project: &'a Project, feature: &'a Feature, pin: io::Result<Option<Pin>>) -> Self {
+        // In a run the loop of a session is not the agent's.
+        let pin = if in_run() { Ok(None) } else { pin };
         let found = pin.as_ref().ok().and_then(Option::as_ref);
         let record = found.and_then(|pin| Loops::of(&project.root).peek(&pin.session));
         let record = record.filter(|record| record.about == feature.name).map(Cow::Owned);
-        let ended = found.and_then(|pin| pin.ended.as_ref()).filter(|_| !in_run());
+        let ended = found.and_then(|pin| pin.ended.as_ref());
         let ended = ended.map(|end| EndName::of(&end.reason));
         let standing = PinState::found(Pins::of(&project.root).and(pin));
         Self { record, ended, ..Self::under(project, feature, standing, None) }

@@ -111,7 +111,7 @@ impl Loops {
         let mut ids = names_in(&self.folder, &|name| {
             let is_known = || self.has_journal(name) || self.knows(name);
             let is_other = kept.binary_search_by(|one| one.as_str().cmp(name)).is_err();
-            (is_other && is_known()).then(|| name.to_owned())
+            (is_other && is_known() && is_session_id(name)).then(|| name.to_owned())
         });
         ids.extend(kept);
         sorted(ids, Ord::cmp)

@@ -29,7 +29,7 @@ pub fn is_session_id(id: &str) -> bool {
     first.is_some_and(|byte| byte.is_ascii_alphanumeric())
         && id.len() <= 128
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
-        && !matches!(id, "claims" | "lock" | TERMINAL)
+        && !matches!(id, "claims" | "lock" | TERMINAL | RUNNER)
 }
 
 /// Renames an unreadable file to `<name>.corrupt-<time>`.

@@ -325,7 +325,7 @@ pub fn missing(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> String {
 }
 
 /// Everything that was missing at an end, except the list: failed checks, hooks, the converge command.
-pub fn left(seen: &Observation, ledger: &Ledger, checks: &[Check]) -> Option<String> {
+pub fn missing_at_end(seen: &Observation, ledger: &Ledger, checks: &[Check]) -> Option<String> {
     let due = || Shortfall::HooksDue(seen.hooks_due.clone());
     let hooks = || (!seen.hooks_due.is_empty()).then(|| short(&due(), ""));
     let unproved = || {
