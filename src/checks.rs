@@ -20,8 +20,8 @@ const TAIL: usize = 1_500;
 /// Bytes of an output in which a check's demand is searched.
 pub const LOOKED_AT: usize = 256 << 10;
 
-/// Runs one check: its number from 1, that of all, and for a review the results of the commands. Gives the check's
-/// beginning by the files' clock; `None` where no time is left for it.
+/// Runs one check. Arguments: the check, its number from 1 and that of all, for a review the results of the commands.
+/// Returns when the check began, by the files' clock, and its result. `None`: too little time for a review.
 pub type RunOne<'a, S> = &'a mut dyn FnMut(
     &Check,
     (usize, usize),
@@ -68,7 +68,7 @@ pub fn run_command(check: &Check, folder: &Path, left: Duration) -> CheckResult 
 /// Hands `spool review` the commands that have just passed, each with the end of its output. The review is then for a
 /// loop, and answers in the form that [`reviewed`] reads.
 pub const PASSED: &str = "RALPH_CHECKS";
-/// Stands first, and behind each command and each output: a letter that neither has.
+/// Separator in [`PASSED`]: begins the text, ends each command and each output. Neither contains it.
 pub const MARK: &str = "\u{1e}";
 /// Stands before a line for the person in a passed review's answer.
 pub const NOTE: &str = "note: ";

@@ -17,7 +17,7 @@ use crate::session::select::live;
 use crate::store::loops::Loops;
 use crate::store::names::LoopKind;
 
-/// An error names a loop by the first kind that it has.
+/// In the order in which lists and errors prefer them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NameKind {
     /// A feature's name.
@@ -39,7 +39,7 @@ pub struct LoopName {
 /// One loop, or what may have one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoopHandle {
-    /// A person may use any of them.
+    /// Never empty. Lists show the first one; a person may type any of them.
     pub names: Vec<LoopName>,
     pub lives: bool,
     pub paused: bool,
@@ -67,7 +67,7 @@ impl LoopName {
 }
 
 impl LoopHandle {
-    /// Names alone; whether the loop lives does not matter.
+    /// To look a name up: state, root and folder stay empty.
     pub fn named<const NAMES: usize>(names: [(NameKind, &str); NAMES]) -> Self {
         let names = names.into_iter().filter(|(_, id)| !id.is_empty());
         let names = names.map(|(kind, id)| LoopName::new(kind, id)).collect();
@@ -147,7 +147,7 @@ impl LoopHandle {
         found.map_err(|lost| Refusal::from(lost).into())
     }
 
-    /// The loop as it is now.
+    /// Reads the loop again, for `--json`.
     pub fn form(&self) -> Option<LoopForm> {
         if let Some(change) = self.name(NameKind::Change) {
             return RunnerForm::from(&RunnerReport::of(&self.root, change).ok()?).r#loop;

@@ -21,7 +21,7 @@ pub struct Running {
     pub pid: u32,
 }
 
-/// Refuses the agent of the run itself: a person steers it.
+/// Leaves a request for the runner and wakes it. Refuses the run's own agent.
 pub fn ask(running: &Running, request: RunnerRequest) -> Result<()> {
     let own = world::variable(world::RUNNER).and_then(|id| id.parse().ok());
     if own == Some(running.pid) {

@@ -14,7 +14,7 @@ const NEAR: usize = 40;
 const PICTURES: &str = "\u{231b}\u{23ed}\u{23f3}\u{23f8}\u{25b6}\u{25cc}\u{25d0}\u{25d1}\u{25d2}\u{25d3}\u{25d4}\u{25d5}\u{26ab}\u{26d4}\u{2716}\u{2717}\u{2718}\u{274c}\u{2b55}\u{1f3d7}\u{1f504}\u{1f518}\u{1f51c}\u{1f534}\u{1f535}\u{1f6a7}\u{1f6ab}\u{1f7e0}\u{1f7e1}\u{1f7e5}\u{1f7e7}\u{1f7e8}";
 /// What a page draws as such a sign, or as a square.
 const CODES: &str = ":x: :construction: :hourglass: :hourglass_flowing_sand: :arrows_counterclockwise: :soon: :no_entry: :no_entry_sign: :heavy_multiplication_x: :red_circle: :large_blue_circle: :yellow_circle: :orange_circle: :o: :white_circle: :black_circle: :white_large_square: :white_medium_square: :white_small_square: :white_square_button: :black_large_square: :black_square_button: $\\square$ $\\Box$ &square; &squ;";
-/// Words of such work; those in capitals here count in capitals alone.
+/// Words of open work. What is in capitals here counts only in capitals.
 const OPEN: &str = "todo|to do|to-do|in progress|in-progress|in_progress|not started|not done|pending|incomplete|unfinished|blocked|on hold|wip|tbd|fixme|DOING|LATER|NOW|NEXT|STARTED|WAIT|WAITING|OPEN|HOLD|\u{672a}|\u{672a}\u{5b8c}\u{6210}|\u{672a}\u{5b8c}\u{4e86}|\u{672a}\u{5f00}\u{59cb}|\u{672a}\u{7740}\u{624b}|\u{672a}\u{5bfe}\u{5fdc}|\u{5f85}\u{529e}|\u{5f85}\u{8fa6}|\u{8fdb}\u{884c}\u{4e2d}|\u{9032}\u{884c}\u{4e2d}|\u{4f5c}\u{696d}\u{4e2d}";
 /// Words of work that nobody waits for.
 const DONE: &str = "done|ok|closed|complete|completed|finished|fixed|merged|resolved|cancelled|canceled|dropped|skipped|wontfix|n/a|erledigt|fertig|hecho|fait|\u{5b8c}\u{6210}|\u{5df2}\u{5b8c}\u{6210}|\u{5b8c}\u{4e86}|\u{6e08}|\u{6e08}\u{307f}|\u{433}\u{43e}\u{442}\u{43e}\u{432}\u{43e}";
@@ -27,7 +27,7 @@ const LONGEST_STATE: usize = 16;
 /// Bytes of an HTML tag on the lines below its first one.
 const LONGEST_TAG: usize = 1_000;
 
-/// Why a line that is no task looks like one, whether it does so wherever it stands, and whether the work may be open.
+/// Why a line looks like a task and is none; whether it does so in any place; whether it may be open work.
 /// `None` for most lines. An HTML tag may end in `below`, the text behind the line.
 pub fn seen_in(line: &Line<'_>, below: &[u8]) -> Option<(AsideKind, bool, bool)> {
     let words = line.words();
@@ -151,7 +151,7 @@ fn told_in_cell(cell: &str) -> Option<bool> {
     is_open.then_some(true).or_else(|| told_in(cell))
 }
 
-/// Whether a text tells of open work, and for sure: it begins or ends with a picture, begins with words of open work in
+/// `Some` if a text tells of open work, `true` if for sure. It begins or ends with a picture, begins with words of open work in
 /// capitals or brackets, or ends with such words and no others behind a bracket, a colon, a dash or a picture.
 pub fn told_in(text: &str) -> Option<bool> {
     let (first, end) = (text.trim_start_matches(is_around), text.trim_end_matches(is_around));
@@ -207,7 +207,7 @@ fn in_brackets(text: &str) -> Option<(bool, bool)> {
     .then(|| (has_id, !is_of(DONE, state.trim())))
 }
 
-/// A list has these words.
+/// `list` is parted by `|`; letter case does not matter.
 fn is_of(list: &str, words: &str) -> bool {
     list.split('|').any(|known| known.eq_ignore_ascii_case(words))
 }
@@ -216,7 +216,7 @@ fn is_picture(letter: char) -> bool {
     !letter.is_ascii() && PICTURES.contains(letter)
 }
 
-/// Sets a part of a text apart.
+/// Brackets, colons, dashes and pictures: what parts a state from other words.
 fn is_sign(letter: char) -> bool {
     "[](){}:\u{2013}\u{2014}\u{3010}\u{3011}\u{ff08}\u{ff09}\u{ff0c}\u{ff1a}".contains(letter)
         || is_picture(letter)

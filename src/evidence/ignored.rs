@@ -15,8 +15,8 @@ pub const MOST: u64 = 1 << 20;
 /// Files that hold no work in a folder without git. A `.gitignore` with `!target/` takes a name out.
 const WITHOUT_GIT: &str = include_str!("without_git.gitignore");
 
-/// Leftovers of programs and the folders of agents: never work, even if git tracks them. Then files that look as if a
-/// program had made them.
+/// First names that are never work, even if git tracks them: leftovers, folders of agents. Then paths that look
+/// generated.
 const NOISE: &str = include_str!("noise.names");
 
 /// A bit for the first two bytes of each name of noise, and for the last two of each ending.

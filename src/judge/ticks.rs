@@ -37,7 +37,7 @@ pub struct TickClaim<'a> {
 /// The judgement on boxes ticked by hand.
 #[derive(Clone, Debug, Default)]
 pub struct Ticks {
-    /// Hash of the list, if the driver sets it.
+    /// Hash of the list; 0 if the driver sets none.
     pub list: u64,
     /// Ticked tasks that count as open.
     pub unproved: Vec<UnprovedTask>,
@@ -262,7 +262,7 @@ impl Ticks {
         let boxes = Boxes { judge, claim, list, text, receipts, newest, gone };
         let (hand, mut again) = boxes.divide(&ticked, &opened);
         ticks.judge_hand(&boxes, &hand, &ticked);
-        // Behind the judged ones, which have the order of their facts.
+        // Last: `take_results` walks judged ticks and facts side by side.
         ticks.proved.append(&mut again);
         if let Some(why) = held_up.filter(|_| claim.all_done && hand.is_empty()) {
             // The newest tick stands for all of them.

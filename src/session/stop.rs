@@ -179,7 +179,7 @@ fn run_checks(
 ) -> Option<ChecksRun> {
     let session = &context.event.session;
     let running = context.loops.checking(session);
-    // The files' times tell the checks' writes from the agent's, before and after.
+    // Waits for the next tick of the files' clock, so that a check's writes are later than the agent's.
     let is_apart = || running.as_ref().is_some_and(Lock::outlasts_step);
     let was_apart = is_apart();
     let mut marks = record.marks.clone();

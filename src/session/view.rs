@@ -20,7 +20,7 @@ use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::store::receipts::Receipts;
 use crate::system::processes;
 
-/// What is known of a feature's loop; each file is read once.
+/// A feature's loop. Pin and record are read at once, the judge's files on first use.
 pub struct FeatureView<'a> {
     pub project: &'a Project,
     pub feature: &'a Feature,

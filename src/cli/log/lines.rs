@@ -17,7 +17,7 @@ const SHORT: usize = 8;
 
 #[derive(Clone, Debug)]
 pub struct LoggedEntry {
-    /// The session of the journal, or a word for none.
+    /// The session of the journal; `RUNNER` or `TERMINAL` if no session wrote it.
     pub whose: String,
     pub entry: Entry,
     /// An earlier look has found it.
@@ -46,7 +46,7 @@ impl<'a> LoggedLoop<'a> {
         all
     }
 
-    /// The session of the journal, or a word for none.
+    /// The session of the journal; `RUNNER` or `TERMINAL` if no session wrote it.
     pub fn whose(&self) -> &'a str {
         self.entries.first().map_or("", |first| &first.whose)
     }
@@ -124,7 +124,7 @@ impl<'a> LoggedLoop<'a> {
 }
 
 impl LoggedEntry {
-    /// The entries of a run are in two journals.
+    /// Sorts by loop: brings a run's two journals together.
     fn place(&self) -> (&str, &str, WallTime) {
         (&self.whose, &self.entry.about, self.entry.at)
     }

@@ -32,7 +32,7 @@ fn all() -> Vec<HarnessForm> {
 fn about(harness: &dyn Harness) -> HarnessForm {
     let accepts = harness.accepts();
     let modes = accepts.and_then(|accepts| accepts.mode).map_or(&[][..], |(_, modes)| modes);
-    // Only a command of one's own accepts nothing.
+    // `None` only for `--harness-command`.
     let title = accepts.map_or("any other, with --harness-command", |accepts| accepts.title);
     HarnessForm {
         harness: harness.name().to_owned(),

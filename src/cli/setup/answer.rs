@@ -12,10 +12,10 @@ use crate::plugin::install_record::InstallRecord;
 /// What the steps call the commands without a prefix.
 pub const COMMANDS: &str = "the commands /ralph-loop, /ulw-loop and /cancel-ralph";
 
-/// Does a step. It changes or clears the words where other things are done than planned, or nothing.
+/// Does a step. It may change the words that report the step, or clear them: then nothing is reported.
 type Perform<'a> = dyn FnOnce(&mut InstallRecord, &mut String) -> Result<()> + 'a;
 
-/// The steps of a setup or of its removal, each with what it is done to, in words; without words, it is not reported.
+/// Steps in their order: name, object (`the plugin from …`), action. One without an object is not reported.
 #[derive(Default)]
 pub struct SetupSteps<'a>(Vec<(SetupStepName, String, Box<Perform<'a>>)>);
 

@@ -101,7 +101,7 @@ fn plan<'a>(
         }
     }
     let Places { data, plugin, bin } = &site.places;
-    // This comes first: foreign files in the plugin's folder are an error.
+    // Asked before any step runs: foreign files in the plugin's folder are an error.
     if assembly::site(plugin)? != Site::Missing {
         let what = format!("the plugin from `{}`", plugin.display());
         steps.add(SetupStepName::RemovePlugin, what, |_, _| assembly::remove(plugin));
@@ -121,7 +121,7 @@ fn plan<'a>(
     Ok((steps, unreachable))
 }
 
-/// False where nothing is known without `claude`.
+/// `false`: the plugin may be registered here, and there is no `claude` to ask.
 fn plan_to_unregister<'a>(
     site: &'a SetupSite<'_>,
     registration: &'a Registration,

@@ -98,7 +98,7 @@ impl Driver<'_> {
                 (true, false) => PromiseState::Refused,
             };
         }
-        // Until the iteration ends nothing is saved: the next run would count what the ledger has now once more.
+        // Save nothing before the iteration ends: after a kill, the next run would count this ledger twice.
         self.files.state.ledger = judgement.ledger;
         self.files.state.count_review(cut_off);
         judgement.verdict

@@ -431,8 +431,8 @@ fn refuse_what_the_agent_cannot_do(options: &Options, choice: &HarnessChoice) ->
     Ok(())
 }
 
-/// The review behind the checks; an error tells what is wrong with it. Unless something says how, the project's own
-/// settings decide, else the working agent program reviews.
+/// The review behind the checks; an error tells what is wrong with it. Without a `review-*` setting it is the project's
+/// own review, and without that one by the working agent program.
 pub fn review(
     settings: &Chosen,
     of_every_loop: Option<&Check>,

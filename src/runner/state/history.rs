@@ -43,7 +43,7 @@ pub fn of_run(folder: &Path, started_at: &str) -> Vec<Iteration> {
     own.map(|past| past.iteration).collect()
 }
 
-/// Adds ticked tasks to iterations whose runner was killed: they were judged when the history's entry was written.
+/// Adds the ticks of killed iterations: the next runner judged them after the entry was written.
 /// `ended` are iterations of a change, oldest first.
 pub fn add_left_ticks<'a>(
     ended: impl DoubleEndedIterator<Item = &'a mut Iteration>,
