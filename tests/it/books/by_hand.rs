@@ -139,7 +139,7 @@ fn drop_leaves_work_to_its_task() {
     project.call(&["drop", "T002", "nobody needs it"]).ok().has("`spool status` says why");
     project.call(&["done", "T001"]).ok();
     assert_eq!(proved(&project, "T001").0, "files");
-    std::thread::sleep(std::time::Duration::from_millis(2_100));
+    ralph_speckit::world::pause(std::time::Duration::from_millis(2_100));
     project.commit("sums");
     project.call(&["drop", "T004", "nobody needs it"]).ok();
     project.call(&["done", "T003"]).ok();
