@@ -518,7 +518,9 @@ impl TickJudge {
 fn add_steps(changed: &mut [ChangedFile], since: &[ChangedFile], receipts: &[Receipt]) {
     let at_tick =
         |file: &ChangedFile| changed_at(since, &file.path).map_or(file.step[1], |new| new.step[0]);
-    changed.iter_mut().for_each(|file| file.step[0] = at_tick(file));
+    for file in &mut *changed {
+        file.step[0] = at_tick(file);
+    }
     for Receipt { task, own, steps, .. } in receipts {
         for (path, &[then, after]) in own.iter().zip(steps) {
             let place = changed.binary_search_by(|file| file.path.cmp(path));
