@@ -185,7 +185,7 @@ check_runner() {
         budget "$title: peak memory of the supervisor in KiB" "$(figure "$name" supervisor_peak_kib)" '<=' 65535
         budget "$title: bytes in the log" "$(figure "$name" log_bytes)" '>=' $((64 << 20))
     done < <(runner_floods)
-    budget '--commit: starts of git an iteration' "$(figure runner_commits git_starts)" '<=' 5
+    budget '--commit: starts of git an iteration' "$(figure runner_commits git_starts)" '<=' 4
     budget 'status with 10,000 iterations: wall time at best against the C program' "$(best_to_baseline runner_status)" '<=' 190
     budget 'status with 10,000 iterations: instructions' "$(figure runner_status instructions)" '<=' 6300000
 }

@@ -13,19 +13,19 @@ scenarios() {
     local held='*"decision":"block"*Open: 40 of 50: T011,*' same='*"decision":"block"*The same tasks are open as at your last stop*'
     local next='1*"iteration":2,"task":"11/50","verdict":"continue","reason":"","words":"open: 40 of 50:*'
     cat <<TABLE
-no_project	no spec-kit project	75000	2.5	-	0
+no_project	no spec-kit project	70000	2.5	-	0
 no_loop	spec-kit project, no loop	177000	3.5	-	0
 other_session	another session's loop	235000	3.8	-	0
 active	active loop, transcript of 1 MB	1640000	16	$held	$next
 active_5gb	active loop, transcript of 5 GB	1640000	16	$held	$next
 active_no_git	active loop, no git	1640000	16	$held	$next
 active_unchanged	active loop, nothing ticked	1540000	16	$same	1*"iteration":2,"task":"10/50","verdict":"continue"*
-active_5000	active loop, 5,000 tasks	13200000	80	${held/40 of 50/4990 of 5000}	1*"iteration":2,"task":"11/5000","verdict":"continue"*
-unchanged_5000	nothing ticked, 5,000 tasks	10700000	40	$same	1*"iteration":2,"task":"10/5000","verdict":"continue"*
-by_hand	ticked by hand	3740000	32	$held	$next
-by_hand_no_git	ticked by hand, no git	3790000	32	$held	$next
+active_5000	active loop, 5,000 tasks	12900000	80	${held/40 of 50/4990 of 5000}	1*"iteration":2,"task":"11/5000","verdict":"continue"*
+unchanged_5000	nothing ticked, 5,000 tasks	10300000	40	$same	1*"iteration":2,"task":"10/5000","verdict":"continue"*
+by_hand	ticked by hand	3710000	32	$held	$next
+by_hand_no_git	ticked by hand, no git	3760000	32	$held	$next
 by_hand_new_files	ticked by hand, files just written	11500000	80	$held	$next
-first_stop	first stop, nobody armed it	1940000	24	${held/Open:/Open in tasks.md:}	3*"event":"claimed"*"task":"11/50","verdict":"continue"*
+first_stop	first stop, nobody armed it	1930000	24	${held/Open:/Open in tasks.md:}	3*"event":"claimed"*"task":"11/50","verdict":"continue"*
 TABLE
 }
 
