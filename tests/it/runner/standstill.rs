@@ -193,21 +193,3 @@ fn stopped_runner_ends_with_its_terminal() {
     running.finish().with_code(129);
     witness.wait_for_the_end();
 }
-
-#[test]
-fn standstill_ending_with_agent_is_told() {
-    let bench = Bench::new();
-    let gate = bench.gate();
-    bench.agent(&format!(
-        "read -r _ < \"$DESK/gate\"\nread -r _ < \"$DESK/gate\"\n{}",
-        says(PROMISE)
-    ));
-    let running = bench.ralph(LIMITS).start();
-    gate.open();
-    running.signal(Signal::STOP);
-    wait_until_all(&bench, "the agent works on", is_stopped);
-    bench.let_pass(STOPPED);
-    running.signal(Signal::CONT);
-    gate.open();
-    running.finish().with_code(0).says("this program was stopped for ");
-}
