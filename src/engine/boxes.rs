@@ -135,7 +135,7 @@ fn told_in_line(kind: Kind, text: &str) -> Option<bool> {
     } else {
         told_in(text.trim_start_matches(is_adorning).trim_end_matches(is_before))
     };
-    // The value of a state is a text of its own.
+    // The value behind a state key, such as `Status:`, is asked by itself.
     let (key, value) = text.split_once(is_sign).unwrap_or_default();
     let key = key.trim_end_matches(is_around).rsplit(is_around).next()?;
     let told = told.max(told_in(value).filter(|_| is_of(STATES, key)));

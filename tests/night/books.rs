@@ -38,7 +38,7 @@ pub enum Line {
     Gone { name: String },
     /// A box that it ticked.
     Tick { task: String },
-    /// Milliseconds from its beginning, when it had done what it does.
+    /// Milliseconds from the beginning of the run to the end of its work.
     Lasted { millis: u64 },
     /// What the runner has used when this run begins: milliseconds of processor time, and KiB at most.
     Runner { process: u32, cpu: u64, peak: u64 },

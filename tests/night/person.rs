@@ -35,7 +35,7 @@ fn adds_a_task(edit: u32) -> bool {
     edit.is_multiple_of(2)
 }
 
-/// Lets the person edit, and waits for it.
+/// Lets the person edit, and waits until the edit is written.
 pub fn asked_by_the_agent(desk: &Path) {
     let asked = desk.join(ASKED);
     fs::write(&asked, "").unwrap();

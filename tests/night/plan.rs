@@ -12,7 +12,7 @@ pub enum Happening {
     Work(History),
     /// The same, and the runner is killed.
     Dies(History, Death),
-    /// Only the message of the last commit is written anew.
+    /// The last commit gets another message.
     Renames,
     /// The first half of the next task is written and committed.
     Half,

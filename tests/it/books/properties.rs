@@ -9,6 +9,7 @@ use ralph_speckit::engine::edit::{add_after, repair_after, tick};
 use ralph_speckit::engine::tasks::{Task, TaskList};
 
 use crate::support::amounts::few_or_all;
+use crate::support::dice::Dice;
 
 fn many() -> ProptestConfig {
     ProptestConfig {
@@ -19,20 +20,7 @@ fn many() -> ProptestConfig {
 }
 
 /// A line is made from one number, so that lists are made fast and shrink line by line.
-struct Dice(u64);
-
 impl Dice {
-    fn below(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed ^ (mixed >> 31)) % sides as u64).unwrap()
-    }
-
-    fn one_of<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[self.below(all.len())]
-    }
-
     fn number(&mut self, most: usize) -> usize {
         1 + self.below(most)
     }

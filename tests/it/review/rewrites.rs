@@ -3,6 +3,7 @@
 
 use crate::review::support::Built;
 use crate::support::amounts::few_or_all;
+use crate::support::dice::Dice;
 use crate::support::limited::Limited;
 
 const LIST: &str = "specs/001-login/tasks.md";
@@ -28,7 +29,7 @@ const TO_HISTORY: [&str; 9] = [
     "echo a >> notes.md; git add -A; git stash -q",
     "git stash pop -q",
 ];
-/// What happens to the specification `$S`, of one requirement `$R` and perhaps of a file of its own.
+/// Changes of the specification `$S`, with one requirement `$R`.
 const TO_SPECIFICATION: [&str; 13] = [
     "sed -i \"/$R/d\" $S",
     "sed -i \"/$R/s/MUST/may well/; /$R/s/person/machine/\" $S",
@@ -44,25 +45,12 @@ const TO_SPECIFICATION: [&str; 13] = [
     "cp $S $S.new; mv $S.new $S; touch -d 2001-01-01 $S",
     "printf '# Login\\n\\n- **FR-001**: System MUST check the password\\n' > $S",
 ];
-/// A reader that finds all of what it is asked for, whatever that is.
+/// A reader that is content with each requirement that the packet names.
 const CONTENT: &str = r#"ids=$(sed -n '/^<<< .* what each id stands for$/,/^>>> /s/^\([A-Z][^: ]*\): .*/\1/p' "$DESK/asked")
 all() { for id in $ids; do printf "$1" "$id"; done; }
 "#;
 
-struct Dice(u64);
-
 impl Dice {
-    fn below(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed ^ (mixed >> 31)) % sides as u64).unwrap()
-    }
-
-    fn one_of<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[self.below(all.len())]
-    }
-
     /// A few steps, as one script. Half of the cases leave the specification as it is.
     fn rewrites(&mut self) -> String {
         let mut script = vec!["S=specs/001-login/spec.md".to_owned()];

@@ -1,6 +1,7 @@
 //! What tests of several folders use.
 
 pub mod amounts;
+pub mod dice;
 pub mod has;
 pub mod hearing;
 #[cfg(target_os = "linux")]
