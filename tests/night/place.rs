@@ -237,10 +237,13 @@ impl Runner {
         kill_process(Pid::from_raw(process.try_into().unwrap()).unwrap(), signal).unwrap();
     }
 
-    /// It has printed the call of `make`, behind which the agent stands still: it prints a line after it has logged it.
+    /// The last call that it has printed is of `make`, behind which the agent stands still: it prints a line after it has
+    /// logged it. An earlier run of the same runner may have called `make` as well.
     fn says_the_call(&self) -> bool {
         let output = fs::read_to_string(&self.output).unwrap_or_default();
-        output.lines().any(|line| line.contains("\"called\"") && line.contains("make"))
+        let mut lines = output.split_inclusive('\n').rev();
+        let last = lines.find(|line| line.contains("\"called\"") && line.ends_with('\n'));
+        last.is_some_and(|line| line.contains("make"))
     }
 
     /// Waits for its end.
