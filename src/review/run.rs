@@ -422,7 +422,10 @@ impl ReviewOrder<'_> {
         let interrupted = self.signals.any();
         let interrupt = Box::new(move || interrupted.load(Ordering::Relaxed));
         let git = Git::within(&self.project.root, Some(Deadline::after(GIT)), interrupt);
-        let git = git.map(|git| known.iter().fold(git, |git, known| git.armed_at(known.armed_at)));
+        let git = git
+            .ok()
+            .flatten()
+            .map(|git| known.iter().fold(git, |git, known| git.armed_at(known.armed_at)));
         let base = base(git.as_ref(), self.base, known.as_ref())?;
         let changes = then.map(|then| armed::changes(then.as_deref(), &spec));
         let changes = changes.unwrap_or_default();

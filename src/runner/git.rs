@@ -106,33 +106,27 @@ fn lines_in(entry: &[u8]) -> Option<FileLines> {
 }
 
 impl Git {
-    /// `None` without a repository or git. Each question has 30 s, 5 s after `until`, and 2 s once `interrupt` says so.
+    /// `None` without a repository. Each question has 30 s, 5 s after `until`, and 2 s once `interrupt` says so.
     pub fn within(
         worktree: &Path,
         until: Option<Deadline>,
         interrupt: Box<dyn Fn() -> bool>,
-    ) -> Option<Self> {
-        repository_of(worktree)?;
-        let patience = Patience { interrupt, until, silent: RefCell::default() };
-        let mut git = Self::new(worktree, patience);
-        match git.run(&["rev-parse", "--git-path", "hooks"], &[]) {
-            Ok(printed) => git.hooks = Some(worktree.join(path(printed.trim_ascii_end()))),
-            Err(_) if git.is_silent() => {}
-            Err(_) => return None,
-        }
-        git.armed = git.startable(true).unwrap_or_default();
-        Some(git)
-    }
-
-    fn new(worktree: &Path, patience: Patience) -> Self {
-        let patience = Rc::new(patience);
-        Self {
+    ) -> Result<Option<Self>, UnreadRepository> {
+        let Some(place) = unread::place_around(worktree) else { return Ok(None) };
+        let mut git = Self {
             worktree: worktree.to_owned(),
             hooks: None,
             armed: Vec::new(),
             configured: Rc::default(),
-            patience,
+            patience: Rc::new(Patience { interrupt, until, silent: RefCell::default() }),
+        };
+        match git.run(&["rev-parse", "--git-path", "hooks"], &[]) {
+            Ok(printed) => git.hooks = Some(worktree.join(path(printed.trim_ascii_end()))),
+            Err(_) if git.is_silent() => {}
+            Err(error) => return Err(UnreadRepository::of(place, &format!("{error:#}"))),
         }
+        git.armed = git.startable(true).unwrap_or_default();
+        Ok(Some(git))
     }
 
     /// A commit may start the repository's own programs, which may change files.

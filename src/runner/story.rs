@@ -178,7 +178,7 @@ impl Story {
         let iteration = &self.past.iteration;
         let unknown = |commit: &String| CommitMessage { commit: commit.clone(), message: None };
         self.messages = iteration.commits.iter().map(unknown).collect();
-        let Some(git) = Git::within(root, None, Box::new(|| false)) else { return };
+        let Ok(Some(git)) = Git::within(root, None, Box::new(|| false)) else { return };
         let newest = iteration.commits.len().saturating_sub(COMMITS);
         let subjects = git.subjects(&iteration.commits[newest..]).unwrap_or_default();
         for (commit, words) in subjects {

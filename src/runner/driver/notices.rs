@@ -10,7 +10,7 @@ use crate::feature::converge::ConvergeCommand;
 use crate::forms::events::RunnerEvent;
 use crate::forms::plain;
 use crate::forms::spent::Amount;
-use crate::runner::git::{Git, UnreadRepository};
+use crate::runner::git::UnreadRepository;
 use crate::runner::harness::{Approval, HarnessChoice};
 use crate::runner::live_line::{LiveLine, LiveSum, LiveTasks};
 use crate::runner::messages;
@@ -115,11 +115,7 @@ impl Driver<'_> {
 
     /// Warns about the repository before the first token is spent.
     fn warn_of_the_place(&self) {
-        let unread = match self.tree.git {
-            None => Git::unread(&self.plan.change.worktree),
-            Some(_) => None,
-        };
-        if let Some(unread) = &unread {
+        if let Some(unread) = &self.tree.unread {
             return self.warn_of_unread(unread);
         }
         let why = match &self.tree.git {

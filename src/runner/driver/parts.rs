@@ -77,7 +77,10 @@ impl<'a> Driver<'a> {
             signaled.load(Ordering::Relaxed) || requests.pending() == Some(RunnerRequest::Stop)
         };
         let time = options.max_runtime.map(Deadline::after);
-        let git = Git::within(&change.worktree, time, Box::new(interrupt));
+        let (git, unread) = match Git::within(&change.worktree, time, Box::new(interrupt)) {
+            Ok(git) => (git, None),
+            Err(unread) => (None, Some(unread)),
+        };
         let complete = |left: &mut Iteration, state: &LoopState| {
             let folder = state_folder(&change.root, &change.id);
             let review = review_of_cut_off(left, state, &folder, &options.prices);
@@ -102,7 +105,7 @@ impl<'a> Driver<'a> {
                 noticed: Cell::default(),
             },
             agents: Agents::new(seats)?,
-            tree: WorkTree::of(plan, git, tasks.filter(|_| plan.done == DoneWhen::Tasks)),
+            tree: WorkTree::of(plan, (git, unread), tasks.filter(|_| plan.done == DoneWhen::Tasks)),
             totals: RunTotals::default(),
             feedback: Feedback::default(),
             proofs: TickProofs::default(),

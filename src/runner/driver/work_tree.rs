@@ -14,7 +14,7 @@ use crate::engine::edit::untick;
 use crate::engine::tasks::TaskList;
 use crate::engine::{Difference, Fingerprint, Hasher, Tree, hash_of};
 use crate::evidence::task_list::{self, TASKS};
-use crate::runner::git::{Git, GitMoment, GitStatus, NO_COMMIT};
+use crate::runner::git::{Git, GitMoment, GitStatus, NO_COMMIT, UnreadRepository};
 use crate::runner::target::ChangeKind;
 use crate::runner::task_list::Tasks;
 use crate::runner::worktree::{ChangedPaths, WorkTreeFiles};
@@ -38,6 +38,7 @@ pub struct WorkTree<'a> {
     /// The beginning of the run.
     pub began: WallTime,
     pub git: Option<Git>,
+    pub unread: Option<UnreadRepository>,
     /// The list that the loop goes by.
     pub tasks: Option<Tasks>,
     /// The repository at the start of the iteration.
@@ -70,7 +71,11 @@ pub struct NewCommits {
 }
 
 impl<'a> WorkTree<'a> {
-    pub fn of(plan: &'a Plan<'a>, git: Option<Git>, tasks: Option<Tasks>) -> Self {
+    pub fn of(
+        plan: &'a Plan<'a>,
+        (git, unread): (Option<Git>, Option<UnreadRepository>),
+        tasks: Option<Tasks>,
+    ) -> Self {
         let latest = git.as_ref().map(|git| git.moment(None)).unwrap_or_default();
         let (at_start, head) = (GitMoment::default(), latest.head.clone());
         let began = world::now();
@@ -81,6 +86,7 @@ impl<'a> WorkTree<'a> {
             plan,
             began,
             git,
+            unread,
             tasks,
             at_start,
             latest,

@@ -329,7 +329,7 @@ fn nothing_is_committed_into_a_rebase() {
 }
 
 fn repository_at(worktree: &Path) -> Option<Git> {
-    Git::within(worktree, None, Box::new(|| false))
+    Git::within(worktree, None, Box::new(|| false)).unwrap()
 }
 
 fn unfinished(iteration: u32) -> UnfinishedTry<'static> {

@@ -1,9 +1,7 @@
 //! A repository that git cannot read: its place, git's words, and the remedy.
 
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use super::{Git, Patience};
 use crate::mask::masked_text;
 use crate::text::title;
 
@@ -25,7 +23,7 @@ pub struct UnreadRepository {
 }
 
 impl UnreadRepository {
-    fn of(place: PathBuf, said: &str) -> Self {
+    pub fn of(place: PathBuf, said: &str) -> Self {
         let mut lines = said.lines().map(str::trim);
         let shown = |line: &str| title(&masked_text(line), SAID);
         // Warnings and hints may come before the error.
@@ -38,18 +36,10 @@ impl UnreadRepository {
     }
 }
 
-impl Git {
-    /// `None` where there is no repository, where git can read it, and where git does not answer in time.
-    pub fn unread(worktree: &Path) -> Option<UnreadRepository> {
-        let mut places = worktree.ancestors().take(LEVELS).map(|folder| folder.join(".git"));
-        // A dangling link counts.
-        let place = places.find(|place| place.symlink_metadata().is_ok())?;
-        let patience =
-            Patience { interrupt: Box::new(|| false), until: None, silent: RefCell::default() };
-        let git = Self::new(worktree, patience);
-        let error = git.run(&["rev-parse", "--git-dir"], &[]).err()?;
-        (!git.is_silent()).then(|| UnreadRepository::of(place, &format!("{error:#}")))
-    }
+/// The `.git` around a folder; a dangling link counts.
+pub fn place_around(folder: &Path) -> Option<PathBuf> {
+    let mut places = folder.ancestors().take(LEVELS).map(|folder| folder.join(".git"));
+    places.find(|place| place.symlink_metadata().is_ok())
 }
 
 #[cfg(test)]
