@@ -44,7 +44,7 @@ impl Program {
         let mut child = spawn(&mut supervisor)?;
         let until = self.limit.map(Deadline::after);
         loop {
-            let end = child.try_wait()?;
+            let end = left(&mut child)?;
             if end.is_some() || until.is_some_and(|until| until.is_over()) {
                 return Ok(end);
             }
@@ -91,6 +91,14 @@ fn spawn(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
+/// `None` while the program runs. A signal to this process is no answer about the program.
+fn left(child: &mut Child) -> io::Result<Option<ExitStatus>> {
+    match child.try_wait() {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+        status => status,
+    }
+}
+
 struct RunningProgram {
     child: Child,
     family: Family,
@@ -111,7 +119,7 @@ impl RunningProgram {
         let mut ended: Option<(ProgramEnd, Deadline)> = None;
         loop {
             self.pipes.turn(exit.as_ref().map(AsFd::as_fd), LOOK, take);
-            if let Some(status) = self.child.try_wait()? {
+            if let Some(status) = left(&mut self.child)? {
                 return Ok(ended.map_or(ProgramEnd::Left(status), |(end, _)| end));
             }
             if let Some((end, until)) = ended {
