@@ -15,13 +15,13 @@ use crate::refusal::Refusal;
 use crate::session::arm::replace;
 use crate::session::arm::task::TASK_FILE;
 use crate::session::messages::task as messages;
-use crate::session::observe::open_turn;
+use crate::session::observe::count_open_turn;
 use crate::session::select::live;
 use crate::session::view::FeatureView;
 use crate::session::{life, pinned};
 use crate::store::closing::{EndNotice, save_and_note};
 use crate::store::journal::Entry;
-use crate::store::loops::{Adopted, LastMessage, Loops, Record, SessionFolder};
+use crate::store::loops::{Adopted, Loops, Record, SessionFolder};
 use crate::store::names::{JournalEvent, LoopKind};
 use crate::store::pins::PinKey;
 use crate::store::read;
@@ -186,7 +186,6 @@ fn prepare(
     let mut arriving = Record {
         session: adopter.session.to_owned(),
         let_go: 0,
-        last_message: LastMessage::default(),
         adopted: Some(Adopted {
             from: record.session.clone(),
             at: world::now(),
@@ -194,13 +193,7 @@ fn prepare(
         }),
         ..record.clone()
     };
-    // The turn under way in the old session is work of the loop.
-    let (turn, ledger) = (open_turn(record), &mut arriving.ledger);
-    ledger.tool_calls = ledger.tool_calls.saturating_add(turn.count.unwrap_or(0));
-    ledger.failed_calls = ledger.failed_calls.saturating_add(turn.failed);
-    ledger.more_calls |= turn.more;
-    ledger.tokens = ledger.tokens.saturating_add(turn.tokens.all);
-    ledger.written_tokens = ledger.written_tokens.saturating_add(turn.tokens.written);
+    count_open_turn(&mut arriving);
     arriving.begin_behind(adopter.transcript);
     new.save(&arriving)?;
     Ok(arriving)

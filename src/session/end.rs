@@ -9,6 +9,7 @@ use crate::feature::project::{Feature, Project};
 use crate::notice::{NOTICE_LIMIT, PersonNotice};
 use crate::session::messages::feature::checks_at_end;
 use crate::session::notices;
+use crate::session::observe::count_open_turn;
 use crate::session::pinned;
 use crate::store::closing::{EndNotice, Noted, save_and_note};
 use crate::store::loops::{Loops, Record, TERMINAL, is_session_id};
@@ -111,6 +112,7 @@ fn end_record(loops: &Loops, record: &mut Record) -> Noted {
             let Record { folder, words, unnotified, ledger, .. } = std::mem::take(record);
             let ledger = Ledger { ended: ledger.ended, ..own.ledger };
             *record = Record { folder, ledger, words, unnotified, ..own };
+            count_open_turn(record);
         }
         _ => {}
     }
@@ -137,6 +139,7 @@ pub fn end_task(
     let standing = pinned::standing(root, &record);
     let reason = ended_by(demand);
     let words = words_of(&reason, standing.pin(), telling);
+    count_open_turn(&mut record);
     record.end(reason, &words, telling);
     let noted = save_and_note(&folder, &record, &record.end_entry())?;
     pinned::end_promise(root, &record);

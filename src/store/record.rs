@@ -255,6 +255,7 @@ impl Record {
         let file = transcript.and_then(|path| read::open(path).ok());
         self.transcript_from = file.map_or(0, |(_, meta)| meta.len());
         self.transcript_read = self.transcript_from;
+        self.last_message = LastMessage::default();
         transcript.and_then(Path::to_str).unwrap_or_default().clone_into(&mut self.transcript);
     }
 

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::engine::{Demand, ended_by};
 use crate::feature::project::{Feature, printable};
 use crate::refusal::Refusal;
+use crate::session::observe::count_open_turn;
 use crate::session::pinned;
 use crate::store::closing::{EndNotice, end_pin, not_noted};
 use crate::store::journal::Entry;
@@ -153,6 +154,7 @@ pub fn refuse_agent(loops: &Loops, session: Option<&str>, name: &str) -> Result<
 /// overwrites the old one.
 pub fn replace(loops: &Loops, live: &Record, undo: &mut Undo) -> io::Result<Entry> {
     let mut over = live.clone();
+    count_open_turn(&mut over);
     over.end(ended_by(&Demand::Stopped), "another loop takes its place", EndNotice::Done);
     if live.kind != LoopKind::Task {
         loops.pins().files(&live.about).iter().try_for_each(|path| undo.remember(path))?;

@@ -146,6 +146,16 @@ pub fn open_turn(record: &Record) -> Activity {
     turn.unwrap_or_default()
 }
 
+/// Counts the turn under way as work of the loop, where no stop will.
+pub fn count_open_turn(record: &mut Record) {
+    let (turn, ledger) = (open_turn(record), &mut record.ledger);
+    ledger.tool_calls = ledger.tool_calls.saturating_add(turn.count.unwrap_or(0));
+    ledger.failed_calls = ledger.failed_calls.saturating_add(turn.failed);
+    ledger.more_calls |= turn.more;
+    ledger.tokens = ledger.tokens.saturating_add(turn.tokens.all);
+    ledger.written_tokens = ledger.written_tokens.saturating_add(turn.tokens.written);
+}
+
 /// An agent that has done nothing since it was sent back asks a person for approval.
 fn asked(seen: &Observation, said: &str) -> Option<Waiting> {
     let question = (seen.tool_calls == Some(0)).then(|| asks_approval(said))??;

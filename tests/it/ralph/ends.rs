@@ -23,6 +23,26 @@ fn cancel_outlasts_a_late_stop() {
 }
 
 #[test]
+fn end_counts_the_open_turn() {
+    let bench = armed("\"Make it\"");
+    works_and_says(&bench, "one").reason();
+    for _ in 0..2 {
+        bench.transcript("s1").tool("Edit");
+    }
+    let cancelled = bench.command("s1", "speckit:cancel-ralph", "").run();
+    cancelled.reason().has("ended (cancelled): Make it · 3 tool calls · 1 iteration");
+    assert_eq!(bench.record("s1").ledger.tool_calls, 3);
+    for (end, name) in [("block", "a key"), ("stop", "001-login")] {
+        let bench = Bench::ready();
+        bench.implement("s1", "").context();
+        works_and_says(&bench, "one").reason();
+        bench.transcript("s1").tool("Edit");
+        printed(&spool(&bench, Some("s1"), &[end, name]));
+        assert_eq!(bench.record("s1").ledger.tool_calls, 2, "{end}");
+    }
+}
+
+#[test]
 fn end_names_the_typed_command() {
     for name in ["ralph-loop", "ulw-loop"] {
         let bench = Bench::folder();
