@@ -3,10 +3,10 @@
 use anyhow::{Result, anyhow, bail};
 
 use super::context::{Where, own_session};
-use super::handle::{LoopHandle, NameKind, own_or_only};
+use super::handle::{LoopHandle, NOT_ITS_OWN, NameKind, own_or_only};
 use super::names::TypedName;
-use crate::feature::project::{Feature, Project};
-use crate::feature::snapshot::FeatureSnapshot;
+use super::person::in_agents_session;
+use crate::feature::project::{Project, printable};
 use crate::refusal::Refusal;
 use crate::session::cancel::feature_to_cancel;
 
@@ -82,7 +82,15 @@ impl WhichLoop {
         }
         let all = LoopHandle::all(project.as_ref(), runners.as_deref())?;
         if let Some(typed) = self.typed() {
-            return typed.meant(&all, self.place.paths().as_ref());
+            let meant = typed.meant(&all, self.place.paths().as_ref())?;
+            let is_anybodys = !is_run(&meant) && meant.name(NameKind::Session).is_none();
+            if in_agents_session() && !is_anybodys && !meant.is_of(own_session().as_deref()) {
+                bail!(
+                    "`{}` is no loop of this session{NOT_ITS_OWN}",
+                    printable(&meant.names[0].id)
+                );
+            }
+            return Ok(meant);
         }
         let no_runner = || {
             let root = runners.as_deref().unwrap_or(&start).display();
@@ -96,29 +104,19 @@ impl WhichLoop {
     }
 }
 
-/// The loop to stop if none is named. In a session it is never another session's loop. In a terminal the current
-/// feature comes first, unless a runner is at work.
+/// The loop to stop if none is named. Where none lives, or a session has none, the next stop may make one from the
+/// current feature's state file.
 fn to_stop(
     mut all: Vec<LoopHandle>,
     project: Result<&Project>,
     own: Option<&str>,
 ) -> Result<LoopHandle> {
     all.retain(|one| one.lives);
-    if let Some(one) = all.iter().find(|one| own.is_some() && one.name(NameKind::Session) == own) {
-        return Ok(one.clone());
+    if all.is_empty() || (own.is_some() && !all.iter().any(|one| one.is_of(own))) {
+        let project = project?;
+        return Ok(LoopHandle::of_feature(project, &feature_to_cancel(project, None, own)?));
     }
-    let current = project.and_then(|project| {
-        let feature = feature_to_cancel(project, None, own)?;
-        Ok((LoopHandle::of_feature(project, &feature), feature))
-    });
-    if let Ok((handle, feature)) = &current {
-        let lives = || all.iter().any(|one| one.is_one_of(&handle.names)) || is_begun(feature);
-        if own.is_some() || (!all.iter().any(is_run) && lives()) {
-            return Ok(handle.clone());
-        }
-    }
-    all.retain(|one| own.is_none() || is_run(one));
-    if all.is_empty() { Ok(current?.0) } else { own_or_only(&all, None, "live") }
+    own_or_only(&all, own, "live")
 }
 
 /// The loop to pause or resume if none is named.
@@ -143,9 +141,4 @@ fn to_steer(
 
 fn is_run(one: &LoopHandle) -> bool {
     one.name(NameKind::Change).is_some()
-}
-
-/// The next stop would make a loop from the feature's state file.
-fn is_begun(feature: &Feature) -> bool {
-    FeatureSnapshot::read(feature).is_some_and(|now| now.in_execution() && !now.all_done())
 }

@@ -15,7 +15,9 @@ use crate::session::arguments::flags::{take_flags, words};
 use crate::session::arguments::task::TaskRequest;
 use crate::session::arm::Armer;
 use crate::session::arm::task::Flavour;
-use crate::session::cancel::{CancelledFeature, cancel_feature, cancel_task, feature_to_cancel};
+use crate::session::cancel::{
+    CancelledFeature, cancel_feature, cancel_task, driven_by_another, feature_to_cancel,
+};
 use crate::session::messages::feature::BY_OUTLINE;
 use crate::session::{arm, life};
 use crate::settings::Chosen;
@@ -143,9 +145,11 @@ fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     }
     let project = own.map_or_else(|| project(event), Ok)?;
     let named = Some(named).filter(|name| !name.is_empty());
-    let feature = feature_to_cancel(&project, named, Some(&event.session))?;
+    let own = Some(event.session.as_str());
+    let feature = feature_to_cancel(&project, named, own)?;
+    let is_told = driven_by_another(&project, &feature, own).is_none();
     let CancelledFeature { summary, headline, cleanup } =
-        cancel_feature(&project, &feature, None, EndNotice::Done)?;
+        cancel_feature(&project, &feature, None, EndNotice::if_told(is_told))?;
     let text = format!("{headline}\n\n{summary}\n\n{cleanup}");
     Ok(HookAnswer::stop_command(&text).log(&format!("Feature {}: {headline}", feature.name)))
 }
@@ -223,7 +227,8 @@ fn cancel_ralph(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     let found = own.or_else(|| project_with_loops(event, Some(session)));
     let project = found.ok_or_else(nothing)?;
     let loops = Loops::of(&project.root);
-    let text = cancel_task(&loops, session, EndNotice::Done)?.ok_or_else(nothing)?;
+    let telling = EndNotice::if_told(session == event.session);
+    let text = cancel_task(&loops, session, telling)?.ok_or_else(nothing)?;
     Ok(HookAnswer::stop_command(&text)
         .log(&format!("Cancelled the ralph loop of session {session}")))
 }

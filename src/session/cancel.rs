@@ -58,18 +58,36 @@ fn summary(view: &FeatureView<'_>, has_pin: bool) -> Option<String> {
     Some(text)
 }
 
-/// The named feature, the session's, or the current one.
+/// The named feature, the session's, or the current one unless another session drives it.
 pub fn feature_to_cancel(
     project: &Project,
     named: Option<&str>,
     session: Option<&str>,
 ) -> Result<Feature, Refusal> {
-    project.feature_meant(named, session)?.ok_or_else(|| {
+    let nothing = |why: &str| {
         Refusal::new(
-            "nothing to cancel: no feature is selected in this project",
+            format!("nothing to cancel: {why}"),
             "`spool status` lists the loops; name one: /speckit:cancel 001-name, in a terminal spool stop 001-name",
         )
-    })
+    };
+    let feature = project.feature_meant(named, session)?;
+    let feature = feature.ok_or_else(|| nothing("no feature is selected in this project"))?;
+    match driven_by_another(project, &feature, session) {
+        Some(driver) if named.is_none() => {
+            Err(nothing(&format!("session {driver} drives feature `{}`", feature.name)))
+        }
+        _ => Ok(feature),
+    }
+}
+
+/// Another session that drives the feature; in a terminal there is none.
+pub fn driven_by_another(
+    project: &Project,
+    feature: &Feature,
+    session: Option<&str>,
+) -> Option<String> {
+    let driver = Loops::of(&project.root).live_pin(&feature.name)?.session;
+    (session? != driver && !driver.is_empty()).then_some(driver)
 }
 
 /// Ends a session's ralph loop. Returns the person's text; `None` without a live loop.

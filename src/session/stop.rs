@@ -273,7 +273,7 @@ impl StopSession<'_> {
         // A person who cancels knows of the end. An older pin was closed by a broken-off arming. Any other end is news.
         let is_known = *reason == TerminalReason::Cancelled && !words.contains(BY_AGENT);
         let is_told = is_known || pin.armed_at < self.record.armed_at;
-        let telling = if is_told { EndNotice::Done } else { EndNotice::AtNextStop };
+        let telling = EndNotice::if_told(is_told);
         self.record.end(reason.clone(), words, telling);
         let _noted = save_and_note(&self.folder, &self.record, &self.record.end_entry())?;
         let line = format!("The loop of feature {about} has ended ({})", reason.name());

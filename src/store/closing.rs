@@ -21,6 +21,12 @@ pub enum EndNotice {
     OfAgent,
 }
 
+impl EndNotice {
+    pub fn if_told(is_told: bool) -> Self {
+        if is_told { Self::Done } else { Self::AtNextStop }
+    }
+}
+
 /// The error says why a change is missing in the journal. The change itself is made.
 pub type Noted = io::Result<()>;
 

@@ -121,7 +121,9 @@ fn cancel_takes_own_or_only_loop() {
     error.has("several loops are live here").has("\n  --session s2  Make that");
     printed(&spool(&bench, Some("s2"), &["cancel"]));
     bench.stop("s2").run().told().has("ended (cancelled): Make that");
-    printed(&spool(&bench, Some("s2"), &["cancel", "--session", "s1"]));
+    let error = refused(&spool(&bench, Some("s2"), &["cancel", "--session", "s1"]));
+    error.has("`s1` is no loop of this session, and an agent steers no other one\na person does");
+    printed(&spool(&bench, None, &["cancel", "--session", "s1"]));
     works_and_says(&bench, "no").told().has("ended (cancelled): Make it");
 }
 
@@ -130,7 +132,12 @@ fn cancelled_kinds_differ() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     ralph(&bench, "s2", "\"Make it\"").context();
-    let said = printed(&spool(&bench, None, &["cancel"]));
+    let error = refused(&spool(&bench, None, &["cancel"]));
+    error
+        .has("several loops are live here")
+        .has("--feature 001-login")
+        .has("--session s2  Make it");
+    let said = printed(&spool(&bench, None, &["cancel", "login"]));
     assert!(said.contains("Feature: 001-login"), "{said}");
     assert!(bench.stop("s2").run().is_block(), "the other loop lives");
 }
@@ -157,14 +164,15 @@ fn terminal_cancel_ends_only_loop() {
 }
 
 #[test]
-fn terminal_cancel_prefers_current_feature() {
+fn terminal_cancel_prefers_living_loop() {
     let bench =
         Bench::ready().feature("002-logout").tasks("- [ ] T001 Build\n").state(&executing(0, 1));
     let bench = bench.feature("001-login").current_feature("002-logout");
     bench.implement("s1", "001-login").context();
     let said = printed(&spool(&bench, None, &["cancel"]));
-    assert!(said.contains("Feature: 002-logout"), "{said}");
-    assert!(bench.stop("s1").run().is_block(), "the other feature's loop lives");
+    assert!(said.contains("Feature: 001-login"), "{said}");
+    let said = printed(&spool(&bench, None, &["cancel"]));
+    assert!(said.contains("Feature: 002-logout"), "the next stop would make a loop of it: {said}");
 }
 
 #[test]
@@ -190,10 +198,44 @@ fn session_cancel_spares_others() {
     assert!(bench.cancel("s2", "").reason().contains(words));
     assert!(refused(&spool(&bench, Some("s2"), &["cancel"])).contains(words));
     assert!(works_and_says(&bench, "no").is_block(), "the other session's loop lives");
-    printed(&spool(&bench, Some("s2"), &["cancel", "002-logout"]));
+    let error = refused(&spool(&bench, Some("s2"), &["cancel", "002-logout"]));
+    error.has("`002-logout` is no loop of this session");
+    printed(&spool(&bench, None, &["cancel", "002-logout"]));
     ralph(&bench, "s1", "\"Make it\"").context();
     assert!(refused(&spool(&bench, Some("s2"), &["cancel"])).contains(words));
     assert!(works_and_says(&bench, "no").is_block(), "the other session's ralph loop lives");
+}
+
+#[test]
+fn driven_feature_is_cancelled_by_name() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    bench.stop("s1").run().reason();
+    let words = "nothing to cancel: session s1 drives feature `001-login`";
+    assert!(bench.cancel("s2", "").reason().contains(words));
+    refused(&spool(&bench, Some("s2"), &["cancel"])).has(words);
+    assert!(bench.stop("s1").run().is_block(), "it lives");
+    bench.cancel("s2", "001-login").reason().has("Loop cancelled.");
+    bench.stop("s1").run().told().has("ended (cancelled): 001-login");
+    ralph(&bench, "s1", "\"Make it\"").context();
+    bench.command("s2", "speckit:cancel-ralph", "s1").run().reason();
+    bench.stop("s1").run().told().has("ended (cancelled): Make it");
+}
+
+#[test]
+fn agent_steers_no_paused_loop() {
+    let bench = armed("\"Make it\"");
+    printed(&spool(&bench, None, &["pause"]));
+    for name in [&[][..], &["--session", "s1"]] {
+        for command in ["resume", "pause", "stop"] {
+            let error = refused(&spool(&bench, Some("s2"), &[&[command], name].concat()));
+            assert!(
+                error.contains("agent steers no other") || error.contains("no feature is"),
+                "{error}"
+            );
+        }
+    }
+    works_and_says(&bench, "no").told().has("paused: Make it");
 }
 
 #[test]
