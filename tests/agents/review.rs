@@ -15,6 +15,7 @@ on_every_agent! {
     gate gate night writing_reader_changes_nothing
     night night night reader_without_verdict_is_no_pass
     night night night overdue_reader_leaves_nothing
+    night night night heavy_project_hides_nothing_from_reader
 }
 
 const SPEC: &str = "# Greeting\n\n- **FR-001**: System MUST greet\n";
@@ -114,5 +115,57 @@ fn overdue_reader_leaves_nothing(agent: Agent) {
     let (code, printed, form) = review(&stage, &["--timeout", "1s"]);
     let facts = format!("{printed}\n{}", stage.facts());
     assert_eq!((code, &form["outcome"]), (Some(7), &"time_limit".into()), "{facts}");
+    assert_nothing_is_left(&stage);
+}
+
+/// Two megabytes of changes, a submodule with changes of its own, a file of secrets and a key in the source.
+fn heavy_project_hides_nothing_from_reader(agent: Agent) {
+    let key = format!("ghp_{}", "abcDEF0123456789abcDEF0123456789abcDEF01");
+    let stage = stage(agent, |scene| {
+        let file = scene.project.join("src/part_255.rs");
+        move |asked| {
+            if asked.tool_results().is_empty() {
+                agent.reads(&file)
+            } else {
+                answer(asked, "echo hello world")
+            }
+        }
+    });
+    let part = |number: usize| format!("src/part_{number:03}.rs");
+    let written = |round: &str| {
+        for number in 0..256 {
+            let line = format!("fn part_{number:03}() {{ say(\"{round}, in so many words\") }}\n");
+            stage.write(&part(number), line.repeat(150));
+        }
+    };
+    written("before");
+    let commit = "git add -A && git -c user.name=a -c user.email=a@b commit -qm sub";
+    let submodule = format!(
+        "git init -q ../sub && cd ../sub && echo one > sub.rs && {commit} && cd - && git -c protocol.file.allow=always submodule -q add ../sub sub"
+    );
+    let mut shell = stage.command("sh");
+    assert!(shell.args(["-c", &submodule]).finish().status.success());
+    stage.commit("before");
+    written("now");
+    stage.write("sub/sub.rs", "fn back_door() {}\n");
+    stage.write(".env", "WORD=SECRET_OF_ENV\n");
+    stage.write("src/key.rs", format!("let token = \"{key}\";\n"));
+    let (code, printed, form) = review(&stage, &[]);
+    let facts = format!("{printed}\n{}", stage.facts());
+    assert_eq!((code, &form["outcome"]), (Some(0), &"passed".into()), "{facts}");
+    let caveats = form["caveats"].to_string();
+    for words in ["src/part_2", "sub", "only the names of .env"] {
+        assert!(caveats.contains(words), "{words}: {caveats}");
+    }
+    let asked: Vec<String> =
+        stage.model.requests().iter().map(|request| request.body.to_string()).collect();
+    let asked: Vec<&String> =
+        asked.iter().filter(|body| body.contains("The code of this review is")).collect();
+    assert!(asked[0].len() < 1 << 20, "{} bytes", asked[0].len());
+    assert!(asked[0].contains(&part(255)) && !asked[0].contains("fn part_255"), "{caveats}");
+    assert!(asked.last().unwrap().contains("fn part_255"), "the reader opens the rest itself");
+    for secret in ["SECRET_OF_ENV", &key] {
+        assert!(!asked.iter().any(|body| body.contains(secret)), "{secret}");
+    }
     assert_nothing_is_left(&stage);
 }
