@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
 use crate::feature::project::{Feature, Project, printable};
 use crate::forms::loops::LoopForm;
@@ -16,9 +16,6 @@ use crate::session::report::StatusReport;
 use crate::session::select::live;
 use crate::store::loops::Loops;
 use crate::store::names::LoopKind;
-
-/// The addition if an agent steers what is not its own.
-pub const NOT_ITS_OWN: &str = ", and an agent steers no other one\na person does, in a terminal of their own; in Claude Code /speckit:cancel NAME ends a loop";
 
 /// In the order in which lists and errors prefer them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -170,15 +167,11 @@ impl LoopHandle {
     }
 }
 
-/// The loop of the own session, in a terminal the only one; an error lists them. `state` is `live` or `paused`.
+/// The loop of the own session, or the only one; an error lists them. `state` is `live` or `paused`.
 pub fn own_or_only(all: &[LoopHandle], own: Option<&str>, state: &str) -> Result<LoopHandle> {
-    match (own, all) {
-        (None, [one]) => Ok(one.clone()),
-        (None, _) => bail!("several loops are {state} here\n{}", one_of(all)),
-        (Some(_), _) => {
-            let own = all.iter().find(|one| one.is_of(own));
-            own.cloned().with_context(|| format!("no loop of this session is {state}{NOT_ITS_OWN}"))
-        }
+    match (all.iter().find(|one| one.is_of(own)), all) {
+        (Some(one), _) | (None, [one]) => Ok(one.clone()),
+        _ => bail!("several loops are {state} here\n{}", one_of(all)),
     }
 }
 

@@ -9,10 +9,6 @@ use crate::runner::report::live;
 use crate::runner::requests::{Requests, RunnerRequest};
 use crate::runner::state::{find_state_folder, holder};
 use crate::system::processes;
-use crate::world;
-
-/// Tells an agent that wants to steer its own run what to do instead.
-const IN_ITS_RUN: &str = "an agent of this loop cannot pause it, resume it or end it: only a person does\ncontinue; when a person must decide, end your turn with <blocked>what the person must do</blocked>";
 
 pub struct Running {
     /// The state folder.
@@ -21,12 +17,8 @@ pub struct Running {
     pub pid: u32,
 }
 
-/// Leaves a request for the runner and wakes it. Refuses the run's own agent.
+/// Leaves a request for the runner and wakes it.
 pub fn ask(running: &Running, request: RunnerRequest) -> Result<()> {
-    let own = world::variable(world::RUNNER).and_then(|id| id.parse().ok());
-    if own == Some(running.pid) {
-        bail!(IN_ITS_RUN);
-    }
     Requests::of(&running.folder)
         .ask(request)
         .with_context(|| format!("`{}` cannot be written to", running.folder.display()))?;

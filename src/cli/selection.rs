@@ -3,9 +3,10 @@
 use anyhow::{Result, anyhow, bail};
 
 use super::context::{Where, own_session};
-use super::handle::{LoopHandle, NOT_ITS_OWN, NameKind, own_or_only};
+use super::handle::{LoopHandle, NameKind, own_or_only};
 use super::names::TypedName;
 use super::person::in_agents_session;
+use crate::exec::partner::in_run;
 use crate::feature::project::{Project, printable};
 use crate::refusal::Refusal;
 use crate::session::cancel::feature_to_cancel;
@@ -13,6 +14,12 @@ use crate::session::cancel::feature_to_cancel;
 /// The addition if no session has a loop yet.
 pub const ONLY_ARMED: &str =
     "; one that is only armed begins when a session stops, and `spool stop` ends it before that";
+
+/// Tells the agent of a run what to do instead of steering a loop.
+const FOR_A_RUN: &str = "continue; when a person must decide, end your turn with <blocked>what the person must do</blocked>";
+/// The same for an agent in whose session the loop is not.
+const FOR_A_SESSION: &str =
+    "the person does so in a terminal of their own, or types /speckit:cancel NAME in Claude Code";
 
 /// Which loop of a session is meant.
 #[derive(clap::Args)]
@@ -81,26 +88,23 @@ impl WhichLoop {
             );
         }
         let all = LoopHandle::all(project.as_ref(), runners.as_deref())?;
-        if let Some(typed) = self.typed() {
-            let meant = typed.meant(&all, self.place.paths().as_ref())?;
-            let is_anybodys = !is_run(&meant) && meant.name(NameKind::Session).is_none();
-            if in_agents_session() && !is_anybodys && !meant.is_of(own_session().as_deref()) {
-                bail!(
-                    "`{}` is no loop of this session{NOT_ITS_OWN}",
-                    printable(&meant.names[0].id)
-                );
-            }
-            return Ok(meant);
-        }
         let no_runner = || {
             let root = runners.as_deref().unwrap_or(&start).display();
             anyhow!("no runner is running in `{root}`\n`spool status` shows what has run")
         };
-        let project = project.as_ref().ok_or_else(no_runner);
-        match steering {
-            Steering::Stop => to_stop(all, project, own_session().as_deref()),
-            Steering::Pause | Steering::Resume => to_steer(all, project, steering),
+        let (own, named) = (own_session(), project.as_ref().ok_or_else(no_runner));
+        let meant = match (self.typed(), steering) {
+            (Some(typed), _) => typed.meant(&all, self.place.paths().as_ref()),
+            (None, Steering::Stop) => to_stop(all, named, own.as_deref()),
+            (None, Steering::Pause | Steering::Resume) => to_steer(all, named, steering),
+        }?;
+        let is_anybodys = !is_run(&meant) && meant.name(NameKind::Session).is_none();
+        if in_run() || (in_agents_session() && !is_anybodys && !meant.is_of(own.as_deref())) {
+            let otherwise = if in_run() { FOR_A_RUN } else { FOR_A_SESSION };
+            let name = printable(&meant.names[0].id);
+            bail!("only a person stops, pauses or resumes the loop of `{name}`\n{otherwise}");
         }
+        Ok(meant)
     }
 }
 

@@ -135,7 +135,7 @@ fn heavy_project_hides_nothing_from_reader(agent: Agent) {
     let written = |round: &str| {
         for number in 0..256 {
             let line = format!("fn part_{number:03}() {{ say(\"{round}, in so many words\") }}\n");
-            stage.write(&part(number), line.repeat(150));
+            stage.write(part(number), line.repeat(150));
         }
     };
     written("before");

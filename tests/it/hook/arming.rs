@@ -395,10 +395,11 @@ fn running_stops_undo_no_cancel() {
         bench.implement("s1", "");
         bench.transcript("s1").tool("Edit");
         let stops: Vec<_> = (0..2).map(|_| bench.stop("s1").start()).collect();
-        bench.cancel("s2", "").reason();
-        for stop in stops {
-            stop.finish();
-        }
+        bench.cancel("s2", "001-login").reason();
+        let told = stops.into_iter().map(|stop| stop.finish().to_string().contains("(cancelled)"));
+        let is_told = told.filter(|is_told| *is_told).count() == 1;
+        let stop = bench.stop("s1").run();
+        assert_eq!(stop.to_string().contains("ended (cancelled)"), !is_told, "{stop}");
         bench.stop("s1").run().silent();
         assert!(!bench.state_path().exists());
         assert_eq!(bench.record("s1").ledger.ended.unwrap().name(), "cancelled");

@@ -593,10 +593,12 @@ fn s1_forged_claim_frees_nobody() {
         let other = bench.implement("s2", "");
         assert!(other.reason().contains("session s1 works on feature"), "{other}");
         bench.stop("s2").run().silent();
-        let paused = as_agent(&bench, "s2", &["pause"]);
+        assert!(!as_agent(&bench, "s2", &["pause"]).status.success());
+        let paused = as_agent(&bench, "s1", &["pause"]);
         assert!(paused.status.success(), "{paused:?}");
         assert!(works(&bench).message().contains("paused"));
-        let resumed = as_agent(&bench, "s2", &["resume"]);
+        assert!(!as_agent(&bench, "s2", &["resume"]).status.success());
+        let resumed = as_agent(&bench, "s1", &["resume"]);
         assert!(resumed.status.success(), "{resumed:?}");
         works(&bench).reason();
         let cancelled = bench.cancel("s1", "");
@@ -666,14 +668,14 @@ fn s1_impersonal_pause_pauses_nothing() {
         record["paused"] = json!({"at": 1, "by": "terminal", "told": true});
     });
     works(&bench).reason();
-    let asked = as_agent(&bench, "", &["pause"]);
+    let asked = bench.spool().arg("pause").finish();
     assert!(asked.status.success(), "{asked:?}");
     let paused = works(&bench);
     assert!(!paused.is_block() && paused.told().contains("paused"), "{paused}");
     // Nor does the end of one.
     edit(&bench, RECORD, |record| record["paused"] = Value::Null);
     assert!(!works(&bench).is_block());
-    assert!(as_agent(&bench, "", &["resume"]).status.success());
+    assert!(bench.spool().arg("resume").finish().status.success());
     works(&bench).reason();
 }
 
@@ -785,11 +787,11 @@ fn s1_forged_1_0_0_pause_fails() {
 #[test]
 fn s1_kept_1_0_0_pause_lifts() {
     let bench = armed();
-    assert!(as_agent(&bench, "", &["pause"]).status.success());
+    assert!(bench.spool().arg("pause").finish().status.success());
     as_in_1_0_0(&bench);
     edit_1_0_0(&bench, |record| record["paused"] = Value::Null);
     assert!(!works(&bench).is_block());
-    assert!(as_agent(&bench, "", &["resume"]).status.success());
+    assert!(bench.spool().arg("resume").finish().status.success());
     works(&bench).reason();
 }
 

@@ -122,7 +122,9 @@ fn cancel_takes_own_or_only_loop() {
     printed(&spool(&bench, Some("s2"), &["cancel"]));
     bench.stop("s2").run().told().has("ended (cancelled): Make that");
     let error = refused(&spool(&bench, Some("s2"), &["cancel", "--session", "s1"]));
-    error.has("`s1` is no loop of this session, and an agent steers no other one\na person does");
+    error.has(
+        "only a person stops, pauses or resumes the loop of `s1`\nthe person does so in a terminal",
+    );
     printed(&spool(&bench, None, &["cancel", "--session", "s1"]));
     works_and_says(&bench, "no").told().has("ended (cancelled): Make it");
 }
@@ -199,7 +201,7 @@ fn session_cancel_spares_others() {
     assert!(refused(&spool(&bench, Some("s2"), &["cancel"])).contains(words));
     assert!(works_and_says(&bench, "no").is_block(), "the other session's loop lives");
     let error = refused(&spool(&bench, Some("s2"), &["cancel", "002-logout"]));
-    error.has("`002-logout` is no loop of this session");
+    error.has("only a person stops, pauses or resumes the loop of `002-logout`");
     printed(&spool(&bench, None, &["cancel", "002-logout"]));
     ralph(&bench, "s1", "\"Make it\"").context();
     assert!(refused(&spool(&bench, Some("s2"), &["cancel"])).contains(words));
@@ -230,7 +232,7 @@ fn agent_steers_no_paused_loop() {
         for command in ["resume", "pause", "stop"] {
             let error = refused(&spool(&bench, Some("s2"), &[&[command], name].concat()));
             assert!(
-                error.contains("agent steers no other") || error.contains("no feature is"),
+                error.contains("only a person stops") || error.contains("no feature is"),
                 "{error}"
             );
         }

@@ -200,7 +200,7 @@ fn t11_agents_steer_no_run() {
         bench.agent(&format!("echo 1 > made.txt\n{call}\n{}", says(PROMISE)));
         bench.ralph("--max-iterations 2").run().with_code(0);
         let said = bench.desk("said");
-        assert!(said.contains("cannot pause it, resume it or end it"), "{command}: {said}");
+        assert!(said.contains("only a person stops, pauses or resumes"), "{command}: {said}");
         assert!(said.contains("<blocked>"), "{command}: {said}");
     }
 }
