@@ -62,9 +62,9 @@ impl Changes {
         });
         let has = |name: &String| changes.names.contains(name) || hidden.contains(name);
         let is_file = |name: &String| !name.ends_with('/') && is_work(Path::new(name));
-        let seen = seen.facts.since_arming.iter().map(|file| &file.path);
-        let seen = seen.filter(|name| is_file(name) && !has(name) && !rest.contains(name));
-        let seen: BTreeSet<String> = seen.cloned().collect();
+        let looked = seen.facts.since_arming.iter().map(|file| &file.path);
+        let looked = looked.filter(|name| is_file(name) && !has(name) && !rest.contains(name));
+        let looked: BTreeSet<String> = looked.cloned().collect();
         // Text may be called binary.
         let is_text = |name: &String| content(root, name).is_some();
         let (hidden, binary): (BTreeSet<_>, _) = hidden.into_iter().partition(is_text);
@@ -74,15 +74,18 @@ impl Changes {
         match patch {
             Some(Ok(())) => {
                 changes.note("git shows no changes of", &hidden, behind);
-                changes.note("git shows no changes of", &seen, ": the reader got what is there");
+                changes.note("git shows no changes of", &looked, ": the reader got what is there");
             }
             Some(Err(why)) => changes.caveats.push(format!("the reader got no patch: {why:#}")),
             None if known.is_none_or(|known| known.head.is_empty()) => {}
             None => changes.caveats.push(format!("the reader got no patch: {gone}")),
         }
-        changes.take_texts(root, hidden.into_iter().chain(binary).chain(seen).chain(rest));
+        changes.take_texts(root, hidden.into_iter().chain(binary).chain(looked).chain(rest));
         let cut = changes.cut.iter().cloned();
         let (secret, cut): (BTreeSet<_>, _) = cut.partition(|name| is_among(SECRET, name));
+        let unknown = git.filter(|_| seen.now.is_none()).map(Git::submodules).unwrap_or_default();
+        let unknown = in_words(unknown).collect();
+        changes.note("it is not known what changed inside of the submodules", &unknown, "");
         let behind = ", which may hold keys or passwords";
         changes.note("the reader got only the names of", &secret, behind);
         changes.note("the reader did not get all of", &cut, "");

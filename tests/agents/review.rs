@@ -154,7 +154,8 @@ fn heavy_project_hides_nothing_from_reader(agent: Agent) {
     let facts = format!("{printed}\n{}", stage.facts());
     assert_eq!((code, &form["outcome"]), (Some(0), &"passed".into()), "{facts}");
     let caveats = form["caveats"].to_string();
-    for words in ["src/part_2", "sub", "only the names of .env"] {
+    for words in ["of src/part_", "more", "inside of the submodules sub", "only the names of .env"]
+    {
         assert!(caveats.contains(words), "{words}: {caveats}");
     }
     let asked: Vec<String> =

@@ -15,6 +15,8 @@ use crate::store::read::read;
 use crate::system::files::changed_at;
 use crate::world::WallTime;
 
+/// How git lists a submodule.
+const LINK: &[u8] = b"160000 ";
 /// The most marked files that are compared with the commit; each comparison starts git.
 const COMPARED: usize = 50;
 /// In bytes; a larger file counts as different.
@@ -160,6 +162,13 @@ impl Git {
         let told = told.split(|byte| *byte == 0).collect::<Vec<_>>();
         let is_set = |of: &&[&[u8]]| !matches!(of[2], b"unspecified" | b"unset");
         told.chunks_exact(3).filter(is_set).map(|of| path(of[0])).collect()
+    }
+
+    pub fn submodules(&self) -> Vec<PathBuf> {
+        let printed = self.run(&["ls-files", "--stage", "-z", "--", "."], &[]).unwrap_or_default();
+        let entries = printed.split(|byte| *byte == 0).filter(|entry| entry.starts_with(LINK));
+        let tab = |entry: &[u8]| entry.iter().position(|byte| *byte == b'\t');
+        entries.filter_map(|entry| Some(path(&entry[tab(entry)? + 1..]))).collect()
     }
 
     /// The files with a mark that lets git take them for unchanged, and that differ from a commit.

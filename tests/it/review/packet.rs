@@ -180,6 +180,28 @@ fn v3_what_no_patch_shows() {
 }
 
 #[test]
+fn v3_dirty_submodule_is_told() {
+    let with_submodule = || {
+        let built = Built::new();
+        let commit = "git add -A . && git -c user.name=a -c user.email=a@b commit -qm s";
+        let made = format!(
+            "git init -q ../sub && cd ../sub && echo one > s.rs && {commit} && cd - && git -c protocol.file.allow=always submodule -q add ../sub sub && {commit}"
+        );
+        assert!(built.command("sh").args(["-c", &made]).finish().status.success());
+        built
+    };
+    let built = with_submodule();
+    let ran = loop_of(&built, "echo 'fn back_door() {}' >> sub/s.rs", "--strict").with_code(11);
+    ran.says("git shows no changes of sub/s.rs");
+    assert!(built.read("../desk/asked").contains("back_door"));
+    // By hand, no look from before says what changed.
+    built.reader(&[US1_1, FR_001, FR_002]);
+    built.review("--base HEAD").says("it is not known what changed inside of the submodules sub");
+    reviewed(&with_submodule()).0.says("inside of the submodules sub");
+    assert!(!reviewed(&Built::new()).0.output.contains("submodules"));
+}
+
+#[test]
 fn v3_filtered_files_are_no_pass() {
     let built = Built::new();
     let work = "echo 'fn back_door() {}' >> src/login.rs; echo '* filter=old' > .gitattributes; git config filter.old.clean 'sed /back/d'";
