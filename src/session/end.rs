@@ -20,7 +20,7 @@ use crate::store::undo::Undo;
 const CANCEL_PATIENCE: Duration = Duration::from_millis(2_500);
 
 /// Who asked for an end that may not be a person's.
-pub const BY_AGENT: &str = "asked for inside of an agent's session";
+const BY_AGENT: &str = "asked for inside of an agent's session";
 
 #[derive(Debug)]
 pub struct EndedLoop {

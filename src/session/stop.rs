@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use super::claim::{Unowned, unowned};
 use super::context::{ChecksRun, StopContext, StopSession, waited_for, waiting_with_message};
-use super::end::BY_AGENT;
 use super::feature::FeatureStop;
 use super::notices::{self, Notice};
 use super::{continuing, feature, task};
 use crate::checks::{ReviewCall, run_all, run_command, run_review};
 use crate::engine::{
-    Check, CheckResult, Contract, Demand, Evaluation, Judgement, Observation, Pending,
-    TerminalReason, Verdict, Waiting, evaluate,
+    Check, CheckResult, Contract, Demand, Evaluation, Judgement, Observation, Pending, Verdict,
+    Waiting, evaluate,
 };
 use crate::evidence::progress::still;
 use crate::feature::snapshot::FeatureSnapshot;
@@ -270,9 +269,8 @@ impl StopSession<'_> {
             return Ok(Some(answer.also_notify(&message)));
         }
         let Some(PinnedEnd { reason, words }) = &pin.ended else { return Ok(None) };
-        // A person who cancels knows of the end. An older pin was closed by a broken-off arming. Any other end is news.
-        let is_known = *reason == TerminalReason::Cancelled && !words.contains(BY_AGENT);
-        let is_told = is_known || pin.armed_at < self.record.armed_at;
+        // An older pin was closed by a broken-off arming. Any other end that this session's record has not is news.
+        let is_told = pin.armed_at < self.record.armed_at;
         let telling = EndNotice::if_told(is_told);
         self.record.end(reason.clone(), words, telling);
         let _noted = save_and_note(&self.folder, &self.record, &self.record.end_entry())?;
