@@ -13,7 +13,6 @@ use crate::runner::report::{self, RunnerReport};
 use crate::runner::requests::Requests;
 use crate::runner::state::{changes_with_state, state_folder};
 use crate::session::report::StatusReport;
-use crate::session::select::live;
 use crate::store::loops::Loops;
 use crate::store::names::LoopKind;
 
@@ -95,7 +94,7 @@ impl LoopHandle {
         };
         if let Some(project) = project {
             let loops = Loops::of(&project.root);
-            for record in live(&loops) {
+            for record in loops.live_records() {
                 let session = (NameKind::Session, record.session.as_str());
                 let names = match record.kind {
                     LoopKind::Task => Self::named([session, (NameKind::Task, &record.about)]),

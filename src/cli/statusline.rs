@@ -17,7 +17,6 @@ use crate::forms::statusline::StatuslineForm;
 use crate::session::messages::ends;
 use crate::session::messages::person::more_than;
 use crate::session::pinned;
-use crate::session::select::drives;
 use crate::session::view::FeatureView;
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::EndName;
@@ -114,7 +113,7 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
         let end = Some(EndForm { name: ended, words });
         return Some(StatuslineForm { line: None, end });
     }
-    if !drives(&loops, &record) {
+    if !loops.drives(&record) {
         return None;
     }
     let list = list_of(&project, &record);

@@ -7,7 +7,7 @@ use crate::hosts::{EventKind, HookAnswer, HookEvent};
 use crate::session::adopt::{Adopter, adopt};
 use crate::session::messages::feature as messages;
 use crate::session::view::FeatureView;
-use crate::session::{life, pinned, select};
+use crate::session::{life, pinned};
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::LoopKind;
 
@@ -42,7 +42,7 @@ fn carry(event: &HookEvent) -> Option<HookAnswer> {
         client
             .is_some_and(|id| (id.id, id.start, id.space) == (own.id, own.start, own.space.clone()))
     };
-    let left = select::live(&loops).into_iter().find(is_own);
+    let left = loops.live_records().into_iter().find(is_own);
     let left = left.filter(|_| !Settings::switch_off(&project.root))?;
     let adopter = Adopter {
         session,

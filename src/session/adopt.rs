@@ -16,7 +16,6 @@ use crate::session::arm::replace;
 use crate::session::arm::task::TASK_FILE;
 use crate::session::messages::task as messages;
 use crate::session::observe::count_open_turn;
-use crate::session::select::live;
 use crate::session::view::FeatureView;
 use crate::session::{life, pinned};
 use crate::store::closing::{EndNotice, save_and_note};
@@ -112,7 +111,8 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
 
 /// Live loops of other sessions that are gone, or silent for an hour.
 pub fn orphans(loops: &Loops) -> Vec<Record> {
-    live(loops).into_iter().filter(|record| is_left_behind(loops, record)).collect()
+    let live = loops.live_records().into_iter();
+    live.filter(|record| is_left_behind(loops, record)).collect()
 }
 
 /// The loop's session is gone, or has been silent for an hour.
@@ -121,7 +121,7 @@ fn is_left_behind(loops: &Loops, record: &Record) -> bool {
 }
 
 fn meant(loops: &Loops, adopter: Adopter<'_>) -> Result<String, Refusal> {
-    let mut candidates = live(loops);
+    let mut candidates = loops.live_records();
     candidates.retain(|record| record.session != adopter.session);
     let is_left = |record: &Record| is_left_behind(loops, record);
     match adopter.from {

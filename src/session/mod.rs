@@ -17,7 +17,6 @@ pub(crate) mod pause;
 pub(crate) mod pinned;
 #[cfg(feature = "cli")]
 pub(crate) mod report;
-pub(crate) mod select;
 pub(crate) mod stop;
 mod task;
 pub mod task_log;

@@ -151,6 +151,17 @@ impl Loops {
         self.sessions().into_iter().filter_map(|session| self.peek(&session))
     }
 
+    /// The loops that live, by session. A feature's loop lives only where its pin says so.
+    pub fn live_records(&self) -> Vec<Record> {
+        self.records().filter(|record| record.ledger.is_live() && self.drives(record)).collect()
+    }
+
+    /// True if the session still owns the loop. A feature's pin decides; a missing or unreadable pin counts as yes.
+    pub fn drives(&self, record: &Record) -> bool {
+        let is_its = |pin: Pin| pin.is_live_in(&record.session);
+        record.kind == LoopKind::Task || self.pin(&record.about).ok().flatten().is_none_or(is_its)
+    }
+
     /// Empty for none.
     pub fn journal(&self, session: &str) -> Vec<u8> {
         let path = self.folder.join(session).join("journal.jsonl");

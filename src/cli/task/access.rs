@@ -9,7 +9,6 @@ use crate::cli::person::in_agents_session;
 use crate::evidence::work_trees;
 use crate::exec::partner::in_run;
 use crate::feature::project::{Feature, Project};
-use crate::session::select::drives;
 use crate::store::loops::Loops;
 use crate::store::names::LoopKind;
 use crate::text;
@@ -49,10 +48,11 @@ pub fn only_its_own(
         )
     };
     if let (Some(own), Some(session)) = (here, session)
-        && let Some(record) = Loops::of(&own.root).peek(session)
+        && let loops = Loops::of(&own.root)
+        && let Some(record) = loops.peek(session)
         && record.ledger.is_live()
         && record.kind != LoopKind::Task
-        && drives(&Loops::of(&own.root), &record)
+        && loops.drives(&record)
     {
         if own.root == project.root && record.folder == feature.relative {
             return Ok(());

@@ -28,7 +28,6 @@ use crate::refusal::Refusal;
 use crate::session::arguments::asked_tasks::Selection;
 use crate::session::arguments::feature::FeatureRequest;
 use crate::session::messages::person;
-use crate::session::select::drives;
 use crate::session::view::{FeatureView, judge_of, list_of};
 use crate::session::{life, pinned};
 use crate::settings::{Chosen, table};
@@ -411,7 +410,7 @@ fn bind(
     }
     // A loop that another session adopted lives on there.
     let is_other = |own: &Record| {
-        own.is_live_ralph() || (own.about != feature.name && drives(&arming.loops, own))
+        own.is_live_ralph() || (own.about != feature.name && arming.loops.drives(own))
     };
     let mut note = None;
     if let Some(own) = earlier.filter(|own| own.ledger.is_live() && is_other(own)) {
