@@ -16,11 +16,8 @@ use crate::forms::plan::PlanForm;
 use crate::forms::review::Review;
 use crate::forms::runner::RunnerStatusForm;
 use crate::forms::setup::SetupForm;
-use crate::forms::status::StatusForm;
-use crate::forms::statusline::StatuslineForm;
-use crate::forms::steered::SteeredForm;
+use crate::forms::status::{StatusForm, StatuslineForm, SteeredForm, TrustForm};
 use crate::forms::task::{NextForm, NotedForm, ProvedForm, TaskListForm, TaskShowForm};
-use crate::forms::trust::TrustForm;
 use crate::runner::story::Story;
 
 /// The test then writes the schemas instead of comparing them.

@@ -13,7 +13,7 @@ use crate::feature::project::{Project, printable};
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::forms;
 use crate::forms::loops::EndForm;
-use crate::forms::statusline::StatuslineForm;
+use crate::forms::status::StatuslineForm;
 use crate::session::messages::ends;
 use crate::session::messages::person::more_than;
 use crate::session::pinned;

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::handle::LoopHandle;
 use crate::forms;
-use crate::forms::steered::SteeredForm;
+use crate::forms::status::SteeredForm;
 use crate::runner::options::Form;
 
 /// Who reads the answer.

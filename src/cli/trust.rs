@@ -11,7 +11,7 @@ use super::person::{can_be_asked, confirm, in_agents_session};
 use crate::feature::project::Project;
 use crate::feature::settings::{SETTINGS, Settings};
 use crate::forms;
-use crate::forms::trust::{TrustForm, TrustedForm};
+use crate::forms::status::{TrustForm, TrustedForm};
 use crate::runner::options::file::{self, PROJECT_FILE};
 use crate::runner::options::{self, Layers};
 use crate::runner::target::root_around;

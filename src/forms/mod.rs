@@ -18,12 +18,9 @@ pub mod runner;
 pub mod setup;
 pub mod spent;
 pub mod status;
-pub mod statusline;
-pub mod steered;
 pub mod story;
 pub mod summary;
 pub mod task;
-pub mod trust;
 
 use serde::Serialize;
 

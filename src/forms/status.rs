@@ -1,8 +1,8 @@
-//! `spool status --json`.
+//! `spool status --json`, and what smaller commands print: steering, status line, list of trust.
 
 use serde::Serialize;
 
-use super::loops::LoopForm;
+use super::loops::{EndForm, LoopForm};
 use super::runner::RunnerForm;
 use crate::engine::aside::Aside;
 
@@ -68,4 +68,44 @@ pub struct FeatureFacts {
     pub awaits_approval: bool,
     /// Its files that are missing or cannot be read, each with why, and the open tasks that have left its list.
     pub problems: Vec<String>,
+}
+
+/// What `spool start`, `pause`, `resume`, `stop`, `adopt`, `block` and `ralph --add-context` print with `--json`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SteeredForm {
+    /// The loop as it is now; null where `spool status` no longer shows it.
+    pub r#loop: Option<LoopForm>,
+    /// What was done, in the words that a person reads.
+    pub words: String,
+}
+
+/// What `spool statusline --json` prints: the loop of one session on one line.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StatuslineForm {
+    /// The line; null while no loop lives.
+    pub line: Option<String>,
+    /// How the loop of this session ended; null while it lives, and where it has none.
+    pub end: Option<EndForm>,
+}
+
+/// What `spool trust --list --json` prints.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TrustForm {
+    /// The files that are trusted, in all projects.
+    pub trusted: Vec<TrustedForm>,
+}
+
+/// A file that is trusted as it was when a person said so.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TrustedForm {
+    /// The root of the project.
+    pub project: String,
+    /// The file, relative to it.
+    pub file: String,
+    /// The commands and settings that are trusted.
+    pub commands: Vec<String>,
 }
