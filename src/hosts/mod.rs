@@ -3,15 +3,13 @@
 mod answer;
 pub mod claude;
 mod event;
-mod host;
 pub(crate) mod json;
 mod scan;
 pub mod transcript;
 
 pub use answer::AnswerForm;
 pub(crate) use answer::{ContinueForm, HookAnswer};
-pub use event::{EventKind, HookEvent, HostName, LateEvent};
-pub(crate) use host::Host;
+pub use event::{EventKind, HookEvent, Host, HostName, LateEvent};
 
 /// A hook whose arguments name no host was started by the first.
 static HOSTS: &[&dyn Host] = &[&claude::ClaudeCode];

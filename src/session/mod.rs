@@ -6,7 +6,6 @@ pub(crate) mod arm;
 pub(crate) mod cancel;
 mod claim;
 mod context;
-mod continuing;
 pub(crate) mod end;
 mod feature;
 pub(crate) mod life;

@@ -8,7 +8,7 @@ use super::claim::{Unowned, unowned};
 use super::context::{ChecksRun, StopContext, StopSession, waited_for, waiting_with_message};
 use super::feature::FeatureStop;
 use super::notices::{self, Notice};
-use super::{continuing, feature, task};
+use super::{feature, task};
 use crate::checks::{ReviewCall, run_all, run_command, run_review};
 use crate::engine::{
     Check, CheckResult, Contract, Demand, Evaluation, Judgement, Observation, Pending, Verdict,
@@ -16,13 +16,14 @@ use crate::engine::{
 };
 use crate::evidence::progress::still;
 use crate::feature::snapshot::FeatureSnapshot;
-use crate::hosts::HookAnswer;
+use crate::hosts::{AnswerForm, ContinueForm, HookAnswer};
 use crate::judge::ticks::Ticks;
 use crate::session::messages::ends;
 use crate::session::messages::landing::JOURNALED;
 use crate::session::messages::shortfall::of_check;
 use crate::session::messages::task::title;
 use crate::session::{pause, pinned};
+use crate::settings::ContinueWith;
 use crate::store::closing::{EndNotice, save_and_note};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
@@ -356,7 +357,7 @@ impl StopSession<'_> {
         }
         self.put_in_words(kind, contract, &seen, &verdict);
         let of_a_pause = pause_to_report(&mut self.record, &verdict);
-        let form = continuing::form(self.context, &verdict);
+        let form = continue_form(self.context, &verdict);
         let limits = kind.limits();
         let mut notices =
             notices::notices(self.context, &mut self.record, &self.standing, limits, &verdict);
@@ -489,6 +490,23 @@ impl StopSession<'_> {
         }
         answer
     }
+}
+
+/// A block, which every client understands, or more context, which is not shown as a problem but ends the turn in an
+/// older client. More context is used only if the client is known to continue a turn then, or if a person says so.
+fn continue_form(context: &StopContext<'_>, verdict: &Verdict) -> ContinueForm {
+    let event = context.event;
+    if event.form == AnswerForm::Contract || !matches!(verdict, Verdict::Continue(_)) {
+        return ContinueForm::Block;
+    }
+    let takes_context = event.takes_context.and_then(|known| known(&event.session));
+    let takes = match context.settings.chosen.continue_with() {
+        ContinueWith::Auto => takes_context == Some(true),
+        ContinueWith::Block => false,
+        // A version that is known to be older ends the turn, whatever the settings say.
+        ContinueWith::Context => takes_context != Some(false),
+    };
+    if takes { ContinueForm::Context } else { ContinueForm::Block }
 }
 
 fn output_of(results: &[CheckResult]) -> String {

@@ -8,8 +8,7 @@ mod sessions;
 pub mod transcript;
 
 use super::answer::{AnswerForm, HookAnswer};
-use super::event::{HookEvent, LateEvent};
-use super::host::Host;
+use super::event::{HookEvent, Host, LateEvent};
 
 pub struct ClaudeCode;
 
