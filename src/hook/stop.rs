@@ -1,11 +1,10 @@
 //! `Stop`: the agent wants to end its turn. This file finds the project and its settings; `session::stop` does the
 //! rest.
 
-use std::io;
 use std::path::Path;
 
 use crate::feature::project::Project;
-use crate::feature::settings::{Settings, SettingsError};
+use crate::feature::settings::Settings;
 use crate::hosts::{HookAnswer, HookEvent};
 use crate::session::{StopContext, stop};
 use crate::store::loops::{Loops, Record, is_session_id};
@@ -23,8 +22,10 @@ pub fn answer(event: &HookEvent, deadline: Deadline) -> HookAnswer {
         Ok(settings) => (settings, None),
         Err(error) => (Settings { digest: error.digest, ..Settings::default() }, Some(error)),
     };
-    let answer = judge(&project, &settings, broken.as_ref(), event, deadline);
-    let answer = answer.unwrap_or_else(|error| {
+    let loops = &Loops::of(&project.root);
+    let (project, settings, unreadable) = (&project, &settings, broken.as_ref());
+    let context = StopContext { project, settings, broken: unreadable, loops, event, deadline };
+    let answer = stop::answer(&context).unwrap_or_else(|error| {
         let message = format!(
             "Ralph-speckit allows the stop: its notes cannot be read or written: {error}. Fix that; the loop continues with your next prompt."
         );
@@ -100,20 +101,4 @@ fn knows(project: &Project, session: &str) -> bool {
 /// This session's loop is kept where no agent makes notes.
 fn is_kept_in(project: &Project, session: &str) -> bool {
     is_session_id(session) && project.keeps(session)
-}
-
-fn judge(
-    project: &Project,
-    settings: &Settings,
-    broken: Option<&SettingsError>,
-    event: &HookEvent,
-    deadline: Deadline,
-) -> io::Result<HookAnswer> {
-    let session = &event.session;
-    if !is_session_id(session) {
-        let line = "The event names no usable session: the agent may stop";
-        return Ok(HookAnswer::silent().log(line));
-    }
-    let loops = Loops::of(&project.root);
-    stop::answer(&StopContext { project, settings, broken, loops: &loops, event, deadline })
 }

@@ -27,7 +27,7 @@ use crate::settings::ContinueWith;
 use crate::store::closing::{EndNotice, save_and_note};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
-use crate::store::loops::{Checked, Record};
+use crate::store::loops::{Checked, Record, is_session_id};
 use crate::store::names::{EndName, JournalEvent, LoopKind, VerdictName};
 use crate::store::pins::{LoopLimits, Pin, PinnedEnd};
 use crate::text;
@@ -69,6 +69,10 @@ enum Look {
 pub fn answer(context: &StopContext<'_>) -> io::Result<HookAnswer> {
     let StopContext { settings, broken, loops, event, .. } = context;
     let session = &event.session;
+    if !is_session_id(session) {
+        let line = "The event names no usable session: the agent may stop";
+        return Ok(HookAnswer::silent().log(line));
+    }
     if broken.map_or(!settings.chosen.enabled(), |error| error.is_off) {
         return Ok(notices::switched_off(loops, session).unwrap_or_default());
     }
