@@ -366,13 +366,17 @@ impl TickJudge {
         self.armed.verify.get(id).cloned()
     }
 
-    /// Open tasks that have left the list and have no receipt: those of the armed list, and of `added` ones.
-    pub fn missing(&self, list: &TaskList, added: Vec<String>) -> Vec<String> {
+    /// Open tasks that have left the list and have no receipt: those of the armed list, and those that a stop has seen
+    /// leave (`gone`). Of the armed list only the `asked` ones, if any are named.
+    pub fn missing(&self, list: &TaskList, gone: &[String], asked: &[String]) -> Vec<String> {
         let (armed, receipts) = (self.armed_list(), LazyCell::new(|| self.known()));
-        let is_new = |id: &String| armed.is_none_or(|armed| armed.list.find(id).is_none());
-        let gone = self.matched(list).missing();
-        gone.into_iter()
-            .chain(added.into_iter().filter(is_new))
+        let is_new = |id: &&String| armed.is_none_or(|armed| armed.list.find(id).is_none());
+        let is_asked = |id: &String| asked.is_empty() || asked.contains(id) || gone.contains(id);
+        let missing = self.matched(list).missing();
+        missing
+            .into_iter()
+            .chain(gone.iter().filter(is_new).cloned())
+            .filter(is_asked)
             .filter(|id| receipts.iter().all(|receipt| receipt.task != *id))
             .collect()
     }

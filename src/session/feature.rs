@@ -26,7 +26,7 @@ use crate::judge::ticks::{Tick, TickClaim, Ticks};
 use crate::session::messages::landing::{self, HandoffPlace};
 use crate::session::messages::shortfall::ticked_elsewhere;
 use crate::session::messages::{ends, feature as messages};
-use crate::session::view::{FeatureView, judge_of, missing, receipts_of};
+use crate::session::view::{FeatureView, judge_of, receipts_of};
 use crate::store::closing::{EndNotice, save_and_note};
 use crate::store::loops::{Loops, Record};
 use crate::store::pins::PinState;
@@ -178,7 +178,7 @@ impl FeatureStop {
             && let Some(judge) = judge.or_else(|| judge_of(project, &snapshot.feature, pin).ok())
         {
             let tasks = record.asked.as_ref().map(|asked| &*asked.tasks).unwrap_or_default();
-            tampered.removed = missing(&judge, list, &record.gone_tasks, tasks);
+            tampered.removed = judge.missing(list, &record.gone_tasks, tasks);
         }
         seen.tampered = tampered;
         seen.finished = self.finished(session);

@@ -146,7 +146,7 @@ impl<'a> FeatureView<'a> {
     /// Open tasks of the loop that have left the whole list.
     pub fn missing(&self, whole: &TaskList) -> Vec<String> {
         let judge = self.judge().as_ref();
-        judge.map_or_else(|_| Vec::new(), |judge| missing(judge, whole, &[], &self.asked().tasks))
+        judge.map(|judge| judge.missing(whole, &[], &self.asked().tasks)).unwrap_or_default()
     }
 
     /// Ticked tasks that count as open: not proved in the live loop, or refused at the end of the last one.
@@ -176,19 +176,6 @@ impl<'a> FeatureView<'a> {
             let _ = judge.receipts.keep_contents(&KeptContents { number, contents }.to_bytes());
         }
     }
-}
-
-/// Open tasks that left the list. With asked `tasks`, only those, and the ones that a stop has seen leave (`gone`).
-pub fn missing(
-    judge: &TickJudge,
-    list: &TaskList,
-    gone: &[String],
-    tasks: &[String],
-) -> Vec<String> {
-    let mut missing = judge.missing(list, gone.to_vec());
-    // The armed list is the whole list, so it is cut to the asked tasks.
-    missing.retain(|id| tasks.is_empty() || tasks.contains(id) || gone.contains(id));
-    missing
 }
 
 /// Relative to the project.

@@ -266,7 +266,7 @@ pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
         );
         Refusal::new(what, "a person takes it out of the list")
     })?;
-    let missing = judge.missing(&list, Vec::new());
+    let missing = judge.missing(&list, &[], &[]);
     // Another task may have taken the id of one that has left the list.
     let is_missing = missing.iter().any(|gone| gone.eq_ignore_ascii_case(id));
     let found = list.find(id).filter(|_| !is_missing);

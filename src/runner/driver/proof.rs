@@ -156,7 +156,7 @@ impl Driver<'_> {
         if judge.armed_list().is_none() {
             return;
         }
-        let mut missing = judge.missing(list, Vec::new());
+        let mut missing = judge.missing(list, &[], &[]);
         let words = if missing.is_empty() { Vec::new() } else { said_of_tasks(said, "no-change") };
         for (id, why) in words {
             let Some(place) = missing.iter().position(|gone| *gone == id) else { continue };
