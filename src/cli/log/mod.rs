@@ -84,6 +84,13 @@ type ShownEntry<'a> = (LoggedLoop<'a>, &'a LoggedEntry);
 /// The path of a journal, and its owner: a session, or a word for none.
 type LogSource = (PathBuf, String);
 
+impl LogArgs {
+    /// How many of the last entries are wanted; `None` for all.
+    fn last(&self) -> Option<usize> {
+        self.last.or(Some(BEFORE).filter(|_| self.follow))
+    }
+}
+
 /// Prints the journals of all sessions and runners loop by loop, in the order of their beginnings.
 pub fn run(args: &LogArgs) -> Result<ExitCode> {
     let (place, typed) = (args.which.place(), args.which.typed());
@@ -101,15 +108,14 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
     read_new(&mut entries, sources, &mut followed);
     let loops = LoggedLoop::all(&mut entries);
     let found = typed.map(|typed| names_to_show(typed, &loops, place, args.follow));
-    let names = found.transpose()?;
-    let mut all = wanted(args, names.as_deref(), &loops);
-    let last = args.last.or(Some(BEFORE).filter(|_| args.follow));
-    all.drain(..last.map_or(0, |last| all.len().saturating_sub(last)));
+    let names = found.transpose()?.unwrap_or_default();
+    let mut all = wanted(args, &names, &loops);
+    all.drain(..args.last().map_or(0, |last| all.len().saturating_sub(last)));
     let receipts = ReceiptsOfLog::of(place.paths().map(|own| own.root), args.follow);
     let mut shown = ShownLog { as_json: args.json, receipts, ..ShownLog::default() };
     shown.show_all(&mut all)?;
     if all.is_empty() && !args.follow && !args.json {
-        let is_empty = !loops.iter().any(|one| is_shown(names.as_deref(), *one));
+        let is_empty = !loops.iter().any(|one| is_shown(&names, *one));
         match (is_empty, typed.is_some()) {
             (true, true) => outln!("{NOTHING_OF_IT}"),
             // A runner may have been killed before its first iteration ended.
@@ -133,7 +139,7 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
         errln!("{} lines could not be read and are left out.", followed.unread);
     }
     if args.follow {
-        follow(args, names.as_deref(), (followed, entries), shown)
+        follow(args, &names, (followed, entries), shown)
     } else {
         Ok(ExitCode::SUCCESS)
     }
@@ -225,11 +231,7 @@ fn read_new(all: &mut Vec<LoggedEntry>, sources: Vec<LogSource>, followed: &mut 
 }
 
 /// The new entries of these loops that a person or a program wants, in the order of time.
-fn wanted<'a>(
-    args: &LogArgs,
-    names: Option<&[LoopName]>,
-    loops: &[LoggedLoop<'a>],
-) -> Vec<ShownEntry<'a>> {
+fn wanted<'a>(args: &LogArgs, names: &[LoopName], loops: &[LoggedLoop<'a>]) -> Vec<ShownEntry<'a>> {
     let is_wanted = |entry: &LoggedEntry| {
         !entry.is_old
             && args.since.is_none_or(|since| entry.entry.at >= since)
@@ -245,7 +247,7 @@ fn wanted<'a>(
 /// Prints new entries until a signal, or until nobody reads any more.
 fn follow(
     args: &LogArgs,
-    names: Option<&[LoopName]>,
+    names: &[LoopName],
     (mut followed, mut entries): (Followed, Vec<LoggedEntry>),
     mut shown: ShownLog,
 ) -> Result<ExitCode> {
@@ -298,7 +300,7 @@ fn newest(
     mut sources: Vec<LogSource>,
     followed: &mut Followed,
 ) -> (Vec<LogSource>, usize) {
-    let (since, last) = (args.since, args.last.or(Some(BEFORE).filter(|_| args.follow)));
+    let (since, last) = (args.since, args.last());
     // The last entries are in as many journals at most.
     let most = NEWEST.max(last.unwrap_or(0));
     let is_all = args.json && since.is_none() && last.is_none();

@@ -44,9 +44,9 @@ pub fn names_to_show(
     Ok(names)
 }
 
-/// Whether the loop has one of these names; `None` stands for all.
-pub fn is_shown(names: Option<&[LoopName]>, logged: LoggedLoop<'_>) -> bool {
-    names.is_none_or(|names| handle_of(logged).is_one_of(names))
+/// Whether the loop has one of these names; no name stands for all.
+pub fn is_shown(names: &[LoopName], logged: LoggedLoop<'_>) -> bool {
+    names.is_empty() || handle_of(logged).is_one_of(names)
 }
 
 fn handle_of(logged: LoggedLoop<'_>) -> LoopHandle {

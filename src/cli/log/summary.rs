@@ -63,10 +63,7 @@ pub fn below(place: &Where, change: Option<&str>) -> String {
     let folder = find_state_folder(&root, &change).ok().flatten();
     let both = folder
         .and_then(|folder| Some((KeptSummary::of(&folder).ok()??, read_state(&folder).ok()??.0)));
-    let is_last = |(kept, state): &(KeptSummary, _)| is_of(kept, state);
-    both.filter(is_last).map_or_else(String::new, |(kept, _)| kept.text())
-}
-
-fn is_of(kept: &KeptSummary, state: &crate::runner::state::LoopState) -> bool {
-    kept.run_started_at == state.started_at && state.status.is_over()
+    let both = both
+        .filter(|(kept, state)| kept.run_started_at == state.started_at && state.status.is_over());
+    both.map_or_else(String::new, |(kept, _)| kept.text())
 }
