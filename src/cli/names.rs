@@ -135,8 +135,7 @@ pub fn feature_named(project: &Project, text: &str) -> Result<Feature> {
     let handle = |feature: &Feature| LoopHandle::of_feature(project, feature);
     let all: Vec<LoopHandle> = features.iter().map(handle).collect();
     let typed = TypedName { kind: Some(NameKind::Feature), text };
-    let found = typed.meant(&all, Some(project))?;
-    project.feature(&found.names[0].id).map_err(|error| Refusal::from(error).into())
+    typed.meant(&all, Some(project))?.feature()
 }
 
 /// The id of the only change that the text means. An error lists the changes.
