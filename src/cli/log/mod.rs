@@ -35,7 +35,7 @@ use crate::world::WallTime;
 use follow::Followed;
 use lines::{LoggedEntry, LoggedLoop};
 use receipts::ReceiptsOfLog;
-use selected::{is_shown, names_to_show};
+use selected::{handle_of, is_shown, names_to_show};
 
 /// Journals that are read if none is named, the newest ones.
 const NEWEST: usize = 100;
@@ -89,6 +89,15 @@ impl LogArgs {
     fn last(&self) -> Option<usize> {
         self.last.or(Some(BEFORE).filter(|_| self.follow))
     }
+
+    /// A journal of another owner than the named session or runner is not read.
+    fn may_show(&self, names: &[LoopName], (_, whose): &LogSource) -> bool {
+        match self.which.typed().and_then(|typed| typed.kind) {
+            Some(NameKind::Session) => handle_of(whose, "").is_one_of(names),
+            Some(NameKind::Change) => whose == RUNNER,
+            _ => true,
+        }
+    }
 }
 
 /// Prints the journals of all sessions and runners loop by loop, in the order of their beginnings.
@@ -103,12 +112,21 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
         return summary::show(place, change, args.json);
     }
     let mut followed = Followed::new(args.follow);
-    let (sources, older) = newest(args, sources(place)?, &mut followed);
+    let mut sources = sources(place)?;
+    // The owner of a journal tells the session, without a look into the journal.
+    let of_session = typed.filter(|typed| typed.kind == Some(NameKind::Session));
+    let owners = || sources.iter().map(|(_, whose)| handle_of(whose, "")).collect();
+    let names = of_session.map(|typed| names_to_show(typed, owners(), place, args.follow));
+    let mut names = names.transpose()?.unwrap_or_default();
+    sources.retain(|source| args.may_show(&names, source));
+    let (sources, older) = newest(args, sources, &mut followed);
     let mut entries = Vec::new();
     read_new(&mut entries, sources, &mut followed);
     let loops = LoggedLoop::all(&mut entries);
-    let found = typed.map(|typed| names_to_show(typed, &loops, place, args.follow));
-    let names = found.transpose()?.unwrap_or_default();
+    if let Some(typed) = typed.filter(|_| of_session.is_none()) {
+        let logged = loops.iter().map(|one| handle_of(one.whose(), one.about())).collect();
+        names = names_to_show(typed, logged, place, args.follow)?;
+    }
     let mut all = wanted(args, &names, &loops);
     all.drain(..args.last().map_or(0, |last| all.len().saturating_sub(last)));
     let receipts = ReceiptsOfLog::of(place.paths().map(|own| own.root), args.follow);
@@ -260,7 +278,9 @@ fn follow(
         for entry in &mut entries {
             entry.is_old = true;
         }
-        read_new(&mut entries, sources(args.which.place())?, &mut followed);
+        let mut sources = sources(args.which.place())?;
+        sources.retain(|source| args.may_show(names, source));
+        read_new(&mut entries, sources, &mut followed);
         if entries.len() > known {
             let loops = LoggedLoop::all(&mut entries);
             shown.show_all(&mut wanted(args, names, &loops))?;

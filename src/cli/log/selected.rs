@@ -9,18 +9,17 @@ use crate::cli::names::TypedName;
 use crate::feature::project::is_feature_name;
 use crate::store::loops::{Loops, RUNNER, TERMINAL};
 
-/// The names of the loops that are shown. An error for several candidates, or if no loop has the name and none is waited
-/// for. A session's name includes the sessions that its loop was taken over from.
+/// The names of the loops that are shown, among `all` that are logged and those that have no entry yet. An error for
+/// several candidates, or if no loop has the name and none is waited for. A session's name includes the sessions that
+/// its loop was taken over from.
 pub fn names_to_show(
     typed: TypedName<'_>,
-    logged: &[LoggedLoop<'_>],
+    mut all: Vec<LoopHandle>,
     place: &Where,
     waits: bool,
 ) -> Result<Vec<LoopName>> {
     let project = place.paths();
-    // These loops may have no entry yet.
-    let mut all = LoopHandle::all(project.as_ref(), place.runners().as_deref())?;
-    all.extend(logged.iter().map(|one| handle_of(*one)));
+    all.extend(LoopHandle::all(project.as_ref(), place.runners().as_deref())?);
     let mut names = typed.find(&all, project.as_ref())?;
     if names.is_empty() {
         if !waits {
@@ -46,11 +45,11 @@ pub fn names_to_show(
 
 /// Whether the loop has one of these names; no name stands for all.
 pub fn is_shown(names: &[LoopName], logged: LoggedLoop<'_>) -> bool {
-    names.is_empty() || handle_of(logged).is_one_of(names)
+    names.is_empty() || handle_of(logged.whose(), logged.about()).is_one_of(names)
 }
 
-fn handle_of(logged: LoggedLoop<'_>) -> LoopHandle {
-    let (whose, about) = (logged.whose(), logged.about());
+/// The names in a journal: its owner, and what its entries are about.
+pub fn handle_of(whose: &str, about: &str) -> LoopHandle {
     let kind = match whose {
         RUNNER => NameKind::Change,
         _ if is_feature_name(about) && !about.contains(' ') => NameKind::Feature,

@@ -564,6 +564,18 @@ fn l4_unjournaled_session_is_named() {
     assert!(by_person(&none, &["log", "--session", "nope"]).refused().contains("there is none"));
 }
 
+#[test]
+fn log_of_session_reads_no_other() {
+    let project = Project::armed(PLAIN);
+    project.write(".claude/ralph/other/journal.jsonl", "no entry\n");
+    project.write(".spool/.state/ralph/001-01_add/journal.jsonl", "");
+    let unread = "1 lines could not be read and are left out.\n";
+    assert_eq!(by_person(&project, &["log"]).with_code(0).err, unread);
+    let session = super::support::SESSION;
+    by_person(&project, &["log", "--session", session]).ok().has("armed by command");
+    by_person(&project, &["log", "--change", "001-01_add"]).ok().has("Nothing is written of it");
+}
+
 /// Any `spool` command as a person types it, without a terminal.
 fn by_person(project: &Project, arguments: &[&str]) -> Said {
     let mut command = project.command(SPOOL);
