@@ -18,7 +18,6 @@ mod person;
 mod plugin;
 mod ralph;
 mod review;
-mod running;
 #[cfg(test)]
 mod schemas;
 mod selection;

@@ -6,9 +6,8 @@ use anyhow::{Context, Result};
 
 use super::context::asked_from;
 use super::handle::NameKind;
-use super::running::{ask, on_change};
 use super::selection::{ONLY_ARMED, Steering, WhichLoop};
-use super::steered::Answer;
+use super::steered::{Answer, ask, on_change};
 use crate::feature::project::printable;
 use crate::refusal::Refusal;
 use crate::runner::requests::RunnerRequest;

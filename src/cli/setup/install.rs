@@ -6,8 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
-use super::answer::{COMMANDS, SetupAnswer, SetupSteps};
-use super::args::SetupArgs;
+use super::answer::{COMMANDS, SetupAnswer, SetupArgs, SetupSteps};
 use super::data_folder::DataFolder;
 use super::files::exists;
 use super::site::{COPYING, Places, SetupSite, our_plugin, sweep_claude};

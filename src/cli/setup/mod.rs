@@ -1,7 +1,6 @@
 //! `spool setup`: installs the plugin for this user, and removes exactly that.
 
 mod answer;
-mod args;
 mod data_folder;
 mod files;
 mod install;
@@ -14,7 +13,7 @@ use anyhow::{Result, bail};
 
 use super::environment::Environment;
 use super::person::in_agents_session;
-pub use args::SetupArgs;
+pub use answer::SetupArgs;
 use site::SetupSite;
 
 /// Fails if the plugin could not be registered or unregistered. An agent does not remove it: every loop in a session lives

@@ -7,8 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-use super::answer::{COMMANDS, SetupAnswer, SetupSteps};
-use super::args::SetupArgs;
+use super::answer::{COMMANDS, SetupAnswer, SetupArgs, SetupSteps};
 use super::data_folder::DataFolder;
 use super::files::{exists, is_same_place, remove_file, remove_if_empty};
 use super::site::{Places, SetupSite, our_plugin, sweep_claude};
