@@ -100,7 +100,7 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
         let list = list_of(&project, &record).filter(|list| list.place().total > 0);
         let place = list.as_ref().map(|list| list.place().words()).unwrap_or_default();
         let open = list.and_then(|list| ends::uncounted(&list));
-        let open = open.map_or_else(String::new, |open| [", but ", &open].concat());
+        let open = open.map_or_else(String::new, |open| format!(", but {open}"));
         let more = match (&ended, why.as_str(), place.as_str()) {
             (EndName::Completed, _, "") | (_, "", "") => String::new(),
             (EndName::Completed, _, place) => format!(": {place}{open}"),

@@ -93,7 +93,7 @@ impl ReceiptForm {
         }];
         let by_reader = self.reviewer.as_ref().map(|_| "review".to_owned());
         let proof = by_reader.or_else(|| self.proof.map(name_of));
-        parts.extend(proof.map(|proof| ["proof: ", &proof].concat()));
+        parts.extend(proof.map(|proof| format!("proof: {proof}")));
         parts.push(match &self.files {
             None => "nobody could look at the files".to_owned(),
             Some(files) if files.is_empty() => "no file changed".to_owned(),
@@ -117,9 +117,9 @@ impl ReceiptForm {
             }
             _ => "no Verify command ran".to_owned(),
         });
-        parts.extend(self.reviewer.as_ref().map(|reader| ["found good by ", reader].concat()));
+        parts.extend(self.reviewer.as_ref().map(|reader| format!("found good by {reader}")));
         parts.extend(self.no_change.as_ref().map(|why| format!("it changes nothing: {why}")));
-        parts.extend(self.doubt.as_ref().map(|doubt| ["in doubt: ", doubt].concat()));
+        parts.extend(self.doubt.as_ref().map(|doubt| format!("in doubt: {doubt}")));
         let again = self.attempt.filter(|attempt| *attempt > 1);
         parts.extend(again.map(|attempt| format!("attempt {attempt}")));
         parts.join(" · ")

@@ -54,7 +54,7 @@ impl Changes {
             let left_out = since.map(|since| git.excluded_since(since)).unwrap_or_default();
             let is_by_hand = |name: &String| !is_among(BULK, &[name, "x"].concat());
             let outside = in_words(git.changed_outside(commit, since.unwrap_or_default()));
-            let outside = outside.map(|name| [":/", &name].concat());
+            let outside = outside.map(|name| format!(":/{name}"));
             let lacks = in_words(left_out).filter(is_by_hand).chain(outside);
             let lacks = lacks.filter(|name| is_work(Path::new(name)));
             lacks.for_each(|name| changes.add(&name, true));
@@ -112,7 +112,7 @@ impl Changes {
     /// Takes the patches of as many files as there is room for: those of a person before those of programs, and short
     /// ones first. The result: files whose content is not in it.
     fn take_patch(&mut self, patch: &str) -> Vec<String> {
-        let (patch, mut text, mut binary) = (["\n", patch].concat(), String::new(), Vec::new());
+        let (patch, mut text, mut binary) = (format!("\n{patch}"), String::new(), Vec::new());
         let parts = patch.split("\ndiff --git ").skip(1).map(|part| {
             let head = part.lines().next().unwrap_or_default();
             // Both names are the same; names with odd letters are quoted.

@@ -87,7 +87,7 @@ pub fn prompt(material: &PacketMaterial<'_>, marks: &PacketMarks) -> String {
     if let Some(then) = material.then {
         part("the specification when the loop was armed", &cut(then, SPECIFICATION, "git"));
     }
-    let titles = material.requirements.iter().map(|one| [&one.id, ": ", &one.title, "\n"].concat());
+    let titles = material.requirements.iter().map(|one| format!("{}: {}\n", one.id, one.title));
     part("what each id stands for", &titles.collect::<String>());
     if !material.reworded.is_empty() {
         part("what was reworded since the loop was armed", &reworded(material.reworded));

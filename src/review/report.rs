@@ -43,12 +43,12 @@ impl Review {
     /// The finished tasks under review, behind a comma; empty for all work.
     fn part(&self) -> String {
         let tasks = text::title(&in_runs(&self.tasks), TASKS);
-        if tasks.is_empty() { tasks } else { [", ", &tasks].concat() }
+        if tasks.is_empty() { tasks } else { format!(", {tasks}") }
     }
 
     /// Outcome, reader and use, without the feature's name: `not passed (1 of 2 met), by codex, 48,210 tokens`.
     pub fn short(&self) -> String {
-        let tokens = self.tokens.map(|used| [", ", &text::counted(used.get(), "token")].concat());
+        let tokens = self.tokens.map(|used| format!(", {}", text::counted(used.get(), "token")));
         let counted = self.counted();
         format!(
             "{}{counted}{}, by {}{}{}",

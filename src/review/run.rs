@@ -280,7 +280,7 @@ fn judge(
 /// Withholds a pass that names a file which the reader did not get in full and did not open.
 fn doubt(judged: &mut ReviewRequirement, wanted: &Requirement, lacks: &BTreeSet<String>) {
     // Behind an id, `Verify` is a word like others.
-    let text = [&wanted.id, ": ", &wanted.texts.join(" ")].concat();
+    let text = format!("{}: {}", wanted.id, wanted.texts.join(" "));
     let named = files_named_in(text.as_bytes(), MOST_NAMED);
     let is = |file: &str, name: &str| Path::new(file).ends_with(name);
     let is_open = |file: &&String| !judged.evidence.iter().any(|evidence| is(&evidence.file, file));

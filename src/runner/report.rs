@@ -204,7 +204,7 @@ impl RunnerReport {
     /// The words of the end, with those of its checks.
     fn why(&self) -> String {
         let words = printable(&self.state.words);
-        if words.is_empty() { words } else { [": ", &words].concat() }
+        if words.is_empty() { words } else { format!(": {words}") }
     }
 
     /// The loop does nothing until a person continues it.

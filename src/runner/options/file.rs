@@ -103,7 +103,7 @@ fn texts(setting: &Setting, value: &DeValue<'_>) -> Result<Vec<String>, String> 
         | SettingKind::Number(..)
         | SettingKind::Time(..)
         | SettingKind::Dollars => setting.kind.needs(),
-        _ => ["needs a text in quotes", or_more].concat(),
+        _ => format!("needs a text in quotes{or_more}"),
     })
 }
 

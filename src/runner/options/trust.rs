@@ -59,7 +59,7 @@ pub fn only_what_is_trusted(
             }
             _ => "takes a limit away",
         };
-        let values = made.values.iter().map(|value| ["\n  ", &indented(value)].concat());
+        let values = made.values.iter().map(|value| format!("\n  {}", indented(value)));
         bail!(
             "{} {what}, and this project is not trusted:{}\n{HOW}",
             made.named(),

@@ -155,7 +155,7 @@ fn rules(text: &mut String, material: &Material<'_>) {
 
 /// Spec-kit's rules around the work.
 fn around(text: &mut String, rules: &SpecKitRules) {
-    let typed = |commands: &[String]| ["/", &commands.join(", /")].concat();
+    let typed = |commands: &[String]| format!("/{}", commands.join(", /"));
     let hooks = &rules.hooks;
     if !hooks.before.is_empty() {
         let _ = writeln!(

@@ -102,7 +102,7 @@ pub fn write(text: &mut String, form: &LoopForm) {
         };
         rows(text, "Sign of life", [format!("{} ago; {state}", age(at.wall().age()))]);
     }
-    rows(text, "Waiting", form.waits_for.iter().map(|what| ["for ", what].concat()));
+    rows(text, "Waiting", form.waits_for.iter().map(|what| format!("for {what}")));
 }
 
 /// The work of the running iteration, behind its number.

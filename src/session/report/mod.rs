@@ -82,7 +82,7 @@ impl StatusReport {
     pub fn tasks_text(&self) -> String {
         let mut text = String::new();
         for task in &self.tasks {
-            let cancel = ["spool stop --session ", task.session()].concat();
+            let cancel = format!("spool stop --session {}", task.session());
             let state = task.words(self.switch(), &cancel);
             let _ = writeln!(text, "\nTask: {}\n  Loop: {state}", printable(&task.form.about));
             task.write_now(&mut text, "");

@@ -145,7 +145,7 @@ impl SessionLoop {
                     Some(SessionState::Gone) => "is gone".to_owned(),
                     _ => format!("has been silent for {}", age(record.silent_for())),
                 };
-                let adopt = ["/speckit:ralph-loop --adopt ", &printable(&record.session)].concat();
+                let adopt = format!("/speckit:ralph-loop --adopt {}", printable(&record.session));
                 format!(
                     "live, but its session {why}\n    in another session: {adopt}\n    end it: {cancel}"
                 )
@@ -207,7 +207,7 @@ fn write_session(text: &mut String, record: &Record, refused: &str) {
     rows(text, "Reviews beside that", [reviews(ledger)]);
     // The words of an end stand behind "Loop: ".
     let words = Some(record.last_words()).filter(|_| ledger.is_live());
-    let words = words.map_or_else(String::new, |words| [": ", &printable(&words)].concat());
+    let words = words.map_or_else(String::new, |words| format!(": {}", printable(&words)));
     let last = format!("{} ago{words}", ago(record.seen_at));
     rows(text, "Last stop", Some(last).filter(|_| record.seen_at.is_known()));
     for line in record.output.lines().take(OUTPUT) {
