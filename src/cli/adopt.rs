@@ -10,7 +10,7 @@ use super::handle::{LoopHandle, NameKind};
 use super::names::TypedName;
 use super::selection::WhichSession;
 use super::steered::Answer;
-use crate::feature::project::Project;
+use crate::feature::project::{Project, printable};
 use crate::hosts::claude::transcript::{ClaudeTranscript, of_session};
 use crate::session::adopt::{Adopter, adopt, list, orphans};
 use crate::session::arm::refuse_agent;
@@ -63,7 +63,7 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
         };
         bail!(
             "a loop continues in a session of Claude Code, and this terminal is not one\ntype there, in this project: /speckit:ralph-loop --adopt {}{found}",
-            crate::feature::project::printable(named)
+            printable(named)
         );
     };
     refuse_agent(&Loops::of(&project.root), Some(&own), "")?;

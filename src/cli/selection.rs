@@ -96,7 +96,7 @@ impl WhichLoop {
         let meant = match (self.typed(), steering) {
             (Some(typed), _) => typed.meant(&all, self.place.paths().as_ref()),
             (None, Steering::Stop) => to_stop(all, named, own.as_deref()),
-            (None, Steering::Pause | Steering::Resume) => to_steer(all, named, steering),
+            (None, Steering::Pause | Steering::Resume) => to_pause_or_resume(all, named, steering),
         }?;
         let is_anybodys = !is_run(&meant) && meant.name(NameKind::Session).is_none();
         if in_run() || (in_agents_session() && !is_anybodys && !meant.is_of(own.as_deref())) {
@@ -124,7 +124,7 @@ fn to_stop(
 }
 
 /// The loop to pause or resume if none is named.
-fn to_steer(
+fn to_pause_or_resume(
     mut all: Vec<LoopHandle>,
     project: Result<&Project>,
     steering: Steering,

@@ -22,7 +22,7 @@ use crate::world::WallTime;
 const MOST: u64 = 256 << 20;
 
 /// Marks an assembled plugin, and lists its files.
-pub const RECORD: &str = ".ralph-speckit-assembly.json";
+const RECORD: &str = ".ralph-speckit-assembly.json";
 
 /// Claude Code writes this beside the types that it puts into a plugin's folder.
 const TSCONFIG: &[u8] = b"{\n  \"extends\": \"./.claude-plugin/types/tsconfig.json\"\n}";

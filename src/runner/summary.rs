@@ -232,7 +232,7 @@ impl RunSummary {
     }
 
     /// The commands that show the commits, and all changes; `None` for what does not exist.
-    pub fn commands_in(&self, elsewhere: Option<&Path>) -> [Option<String>; 2] {
+    fn commands_in(&self, elsewhere: Option<&Path>) -> [Option<String>; 2] {
         let Some(from) = self.from_commit.as_deref() else { return [None, None] };
         let git = git_in(elsewhere);
         let short = |commit: &str| commit.chars().take(SHORT).collect::<String>();

@@ -369,7 +369,7 @@ pub fn next_where_lost(record: &Record, standing: &PinState) -> Option<String> {
     })
 }
 
-pub fn commands_for(record: &Record) -> (&'static str, &'static str) {
+fn commands_for(record: &Record) -> (&'static str, &'static str) {
     if record.kind == LoopKind::Task {
         ("/speckit:ralph-loop", "/speckit:cancel-ralph")
     } else {

@@ -34,7 +34,7 @@ use crate::text;
 use crate::world::{self, Deadline, FileTime, Stopwatch};
 
 /// The limit of all checks together; `hooks.json` gives the hook a little more.
-pub const CHECKS_LIMIT: Duration = Duration::from_mins(25);
+const CHECKS_LIMIT: Duration = Duration::from_mins(25);
 
 /// Characters of the agent's last words that a person reads.
 pub const LAST_WORDS: usize = 300;

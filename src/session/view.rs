@@ -106,7 +106,7 @@ impl<'a> FeatureView<'a> {
     }
 
     /// The request for the loop; without a loop, the settings' request for the next one.
-    fn asked(&self) -> Asked {
+    fn request_or_settings(&self) -> Asked {
         if self.standing.pin().is_some() || self.record.is_some() {
             return self.standing.asked(self.record.as_deref()).cloned().unwrap_or_default();
         }
@@ -128,7 +128,8 @@ impl<'a> FeatureView<'a> {
 
     /// The feature's files, as they count.
     pub fn snapshot(&self) -> FeatureSnapshot {
-        let mut snapshot = FeatureSnapshot::of_loop(self.feature, &self.standing, &self.asked());
+        let mut snapshot =
+            FeatureSnapshot::of_loop(self.feature, &self.standing, &self.request_or_settings());
         if let Some(list) = &snapshot.tasks {
             let open = self.not_proved(list);
             snapshot.open_again(&open);
@@ -138,7 +139,7 @@ impl<'a> FeatureView<'a> {
 
     /// What counts of a list, and the ids of its ticked tasks that count as open.
     pub fn counted(&self, list: TaskList) -> (TaskList, Vec<String>) {
-        let mut list = self.asked().part_of(list, |at| armed_list(self.feature, at));
+        let mut list = self.request_or_settings().part_of(list, |at| armed_list(self.feature, at));
         let open = list.open_again(&self.not_proved(&list));
         (list, open)
     }
@@ -146,7 +147,9 @@ impl<'a> FeatureView<'a> {
     /// Open tasks of the loop that have left the whole list.
     pub fn missing(&self, whole: &TaskList) -> Vec<String> {
         let judge = self.judge().as_ref();
-        judge.map(|judge| judge.missing(whole, &[], &self.asked().tasks)).unwrap_or_default()
+        judge
+            .map(|judge| judge.missing(whole, &[], &self.request_or_settings().tasks))
+            .unwrap_or_default()
     }
 
     /// Ticked tasks that count as open: not proved in the live loop, or refused at the end of the last one.

@@ -23,7 +23,7 @@ use crate::engine::scoreboard::{Scoreboard, ScoredTask};
 use crate::engine::tasks::TaskList;
 use crate::world::{self, WallTime};
 
-pub const RECEIPT_VERSION: u32 = 1;
+const RECEIPT_VERSION: u32 = 1;
 /// At this size in bytes a new file begins; the one before is kept.
 const MOST: u64 = 4 << 20;
 /// Files named in one receipt.

@@ -81,7 +81,7 @@ const OF_FEATURE: &str = "The loop of this feature, such as 001-login, 1 or logi
 
 type ShownEntry<'a> = (LoggedLoop<'a>, &'a LoggedEntry);
 
-/// The path of a journal, and its owner: a session, or a word for none.
+/// The path of a journal, and its session; `RUNNER` or `TERMINAL` if no session writes it.
 type LogSource = (PathBuf, String);
 
 impl LogArgs {
