@@ -295,8 +295,7 @@ fn arming_again_starts_anew() {
 
 #[test]
 fn t3_second_session_needs_force() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     bench.stop("s1").run().reason();
     let refused = bench.implement("s2", "");
     assert!(refused.reason().contains("session s1 works on feature `001-login`"), "{refused}");
@@ -319,8 +318,7 @@ fn t3_second_session_needs_force() {
 
 #[test]
 fn one_session_drives_one_feature() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let bench = bench.feature("002-other").tasks(THREE_TASKS);
     let answer = bench.implement("s1", "002-other");
     assert!(answer.context().contains("The loop of 001-login in this session ends"), "{answer}");
@@ -332,8 +330,7 @@ fn one_session_drives_one_feature() {
 #[cfg(unix)]
 #[test]
 fn failed_arming_ends_no_loop() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let bench = bench.feature("002-other").tasks(THREE_TASKS);
     let read_only = bench.feature_path("");
     let arming = bench.command("s1", "speckit:implement", "002-other");
@@ -391,8 +388,7 @@ fn rewritten_state_revives_no_loop() {
 #[test]
 fn running_stops_undo_no_cancel() {
     for _ in 0..5 {
-        let bench = Bench::ready();
-        bench.implement("s1", "");
+        let bench = Bench::armed();
         bench.transcript("s1").tool("Edit");
         let stops: Vec<_> = (0..2).map(|_| bench.stop("s1").start()).collect();
         bench.cancel("s2", "001-login").reason();
@@ -421,8 +417,7 @@ fn an_end_that_only_the_record_has_is_an_end() {
 
 #[test]
 fn broken_off_cancel_has_cancelled() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let path = bench.pin_path("feature-001-login").unwrap();
     let mut pin: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     pin["ended"] = json!({"reason": {"reason": "cancelled"}, "words": "cancelled"});
@@ -440,8 +435,7 @@ fn linked_feature_ends_aloud() {
         (".specify/specs", "specs", "../specs"),
         (".specify", "conf", "conf"),
     ] {
-        let bench = Bench::ready();
-        bench.implement("s1", "");
+        let bench = Bench::armed();
         bench.stop("s1").run().reason();
         fs::create_dir_all(bench.path(moved).parent().unwrap()).unwrap();
         fs::rename(bench.path(folder), bench.path(moved)).unwrap();
@@ -454,8 +448,7 @@ fn linked_feature_ends_aloud() {
 
 #[test]
 fn missing_figures_are_not_zero() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     bench.stop("s1").run().reason();
     bench.cancel("s1", "");
     assert!(Said::of(bench.spool().arg("status")).ok().contains("  Iterations: 1"));
@@ -503,8 +496,7 @@ fn terminal_is_told_its_command() {
 
 #[test]
 fn cancel_prefers_the_session_feature() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let bench = bench.current_feature("002-other").tasks(THREE_TASKS).state(&executing(1, 3));
     assert!(bench.cancel("s1", "").reason().contains("Feature: 001-login"));
     assert!(bench.state_path().exists(), "the other feature's state stays");

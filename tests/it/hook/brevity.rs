@@ -81,8 +81,7 @@ fn unread_command_gets_the_contract() {
 
 #[test]
 fn idle_agent_hears_the_last_warning() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     assert!(!busy(&bench, "one").contains("did nothing"));
     let second = idle(&bench, "two");
     second.has("You were sent back and did nothing. Run `spool task next`");
@@ -96,8 +95,7 @@ fn idle_agent_hears_the_last_warning() {
 
 #[test]
 fn stuck_agent_is_told_to_the_end() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let mut reasons = Vec::new();
     loop {
         bench.transcript("s1").tool("Edit");
@@ -116,8 +114,7 @@ fn stuck_agent_is_told_to_the_end() {
         assert!(reason.contains("The same tasks are open as at your last stop"), "{reason}");
     }
     // Getting further takes it back.
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     for _ in 0..3 {
         busy(&bench, "no");
     }
@@ -127,8 +124,7 @@ fn stuck_agent_is_told_to_the_end() {
 
 #[test]
 fn repeated_claim_counts_its_refusals() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let first = busy(&bench, SIGNAL);
     assert!(first.contains("tasks are still open") && !first.contains("refused"), "{first}");
     let second = busy(&bench, SIGNAL);
@@ -150,8 +146,7 @@ fn same_failure_is_shown_once() {
 
 #[test]
 fn compaction_brings_the_contract_back() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let start = compacted(&bench);
     start.has_all(&[
         "spool task next",

@@ -62,8 +62,7 @@ fn paused_loop_says_its_continuation() {
 
 #[test]
 fn a_loop_of_another_process_stays() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     lists(&bench, "s2");
     clears(&bench, "s2").silent();
     bench.stop("s1").run().reason();

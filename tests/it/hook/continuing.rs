@@ -35,8 +35,7 @@ fn is_block(stop: &Outcome) {
 
 #[test]
 fn known_client_gets_more_context() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let stop = stop_by(&bench, NEW).run();
     assert!(context(&stop).starts_with("Continue feature: 001-login (Task 2/3, Iter 1)"), "{stop}");
     assert!(stop.message().contains("1 of 3 done"), "{stop}");
@@ -56,12 +55,10 @@ fn uncertain_client_is_blocked() {
         "",
     ];
     for client in others {
-        let bench = Bench::ready();
-        bench.implement("s1", "");
+        let bench = Bench::armed();
         is_block(&stop_by(&bench, client).run());
     }
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let transcript = bench.transcript("s1").tool("Edit");
     // An environment that the client of another session has left behind.
     let call = bench.stop("s1").by_plugin().variable("AI_AGENT", NEW);
@@ -76,16 +73,14 @@ fn uncertain_client_is_blocked() {
 
 #[test]
 fn late_event_is_blocked() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let call = stop_by(&bench, NEW).variable("CLAUDE_PROJECT_DIR", bench.root.to_str().unwrap());
     is_block(&call.with_bytes("{").left_open().run());
 }
 
 #[test]
 fn a_person_may_break_off_any_turn() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     context(&stop_by(&bench, NEW).run());
     // The first of a turn again: a person has pressed Esc and typed, or resumed a killed session.
     context(&stop_by(&bench, NEW).run());
@@ -96,8 +91,7 @@ fn a_person_may_break_off_any_turn() {
 
 #[test]
 fn a_turn_that_failed_changes_nothing() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     context(&stop_by(&bench, NEW).run());
     bench.event("StopFailure", "s1").with("error", "rate_limit").by_plugin().run();
     context(&stop_by(&bench, NEW).run());
@@ -106,8 +100,7 @@ fn a_turn_that_failed_changes_nothing() {
 #[test]
 fn settings_cannot_choose_the_ending_form() {
     let run = |word: &str, client: &str| {
-        let bench = Bench::ready();
-        bench.implement("s1", "");
+        let bench = Bench::armed();
         bench.write(".claude/ralph-speckit.local.md", format!("---\ncontinue_with: {word}\n---\n"));
         stop_by(&bench, client).run()
     };

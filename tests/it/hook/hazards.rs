@@ -177,8 +177,7 @@ fn in_the_place_of_the_transcript() {
 
 /// A loop that has gone on once.
 fn going() -> Bench {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     bench.stop("s1").run().reason();
     bench
 }

@@ -100,8 +100,7 @@ fn late_caller_is_answered() {
 
 #[test]
 fn late_stop_event_ends_nothing() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     let root = bench.root.to_str().unwrap();
     for handed_over in ["", "{\"hook_event_name\":"] {
         let stop = bench.stop("s1").with_bytes(handed_over).left_open().named_stop();
@@ -282,8 +281,7 @@ fn unwritable_notes_let_the_agent_stop() {
 #[cfg(unix)]
 #[test]
 fn read_only_folder_lets_agents_stop() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let record = bench.record_path("s1");
     let stop = bench.stop("s1").start_without_rights(&[record.parent().unwrap()]).finish();
     assert!(stop.told().contains("/session-s1.json`: Permission denied"), "{stop}");

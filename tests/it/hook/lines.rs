@@ -6,8 +6,7 @@ use std::fs::File;
 
 #[test]
 fn l1_verdict_behind_torn_line_stays() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     bench.stop("s1").run().reason();
     let path = bench.path(".claude/ralph/s1/journal.jsonl");
     let whole = path.metadata().unwrap().len();

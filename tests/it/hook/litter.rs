@@ -73,8 +73,7 @@ fn l8_temporary_files_go_at_start() {
 
 #[test]
 fn l8_temporary_files_go_at_end() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     let (go, stay) = litter(&bench);
     bench.tick("T002");
     bench.tick("T003");
@@ -85,8 +84,7 @@ fn l8_temporary_files_go_at_end() {
 #[cfg(unix)]
 #[test]
 fn l8_readable_foreign_lock_is_taken() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     bench.stop("s1").start_without_rights(&[]).finish().reason();
     for name in [".claude/ralph/lock", ".claude/ralph/s1/lock"] {
         let lock = bench.path(name);

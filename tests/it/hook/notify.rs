@@ -84,8 +84,7 @@ fn status_shows_command_and_next_step() {
     assert!(!ended.contains("Notice:"), "{ended}");
     assert!(ended.ends_with("  Next: continue with /speckit:implement 001-login.\n"), "{ended}");
 
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     bench.spool().args(["task", "block", "a key"]).env("CLAUDE_CODE_SESSION_ID", "s1").finish();
     let ended = bench.spool().arg("status").finish().stdout;
     let ended = String::from_utf8(ended).unwrap();

@@ -510,8 +510,7 @@ fn emptied_list_is_not_done() {
 
 #[test]
 fn status_of_a_name_shows_one() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     let bench = bench.feature("002-other").tasks(THREE_TASKS);
     bench.implement("s2", "002-other").context();
     let status = |name: &str| bench.command("s1", "speckit:status", name).run();

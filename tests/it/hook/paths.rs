@@ -44,8 +44,7 @@ fn nfr_4_terminal_reasons_of_stops() {
         }),
         ("max_iters", || stop(set("maxGlobalIterations", 1))),
         ("no_progress, nothing done", || {
-            let bench = Bench::in_execution();
-            bench.stop("s1").run().reason();
+            let bench = Bench::taken();
             bench.stop("s1").run().reason();
             stop(bench)
         }),
@@ -60,8 +59,7 @@ fn nfr_4_terminal_reasons_of_stops() {
         }),
         ("task_failed", || stop(set("taskIteration", 6))),
         ("blocked", || {
-            let bench = Bench::in_execution();
-            bench.stop("s1").run().reason();
+            let bench = Bench::taken();
             let mut spool = bench.spool();
             spool.args(["task", "block", "a key for the server"]);
             assert!(spool.env("CLAUDE_CODE_SESSION_ID", "s1").finish().status.success());
@@ -73,20 +71,17 @@ fn nfr_4_terminal_reasons_of_stops() {
             stop(bench)
         }),
         ("cancelled, the state file was taken away", || {
-            let bench = Bench::in_execution();
-            bench.stop("s1").run().reason();
+            let bench = Bench::taken();
             fs::remove_file(bench.state_path()).unwrap();
             stop(bench)
         }),
         ("cancelled, the feature's folder was taken away", || {
-            let bench = Bench::in_execution();
-            bench.stop("s1").run().reason();
+            let bench = Bench::taken();
             fs::remove_dir_all(bench.feature_path("")).unwrap();
             stop(bench)
         }),
         ("stopped, another session drives the feature", || {
-            let bench = Bench::in_execution();
-            bench.stop("s1").run().reason();
+            let bench = Bench::taken();
             bench.implement("s2", "").context();
             stop(bench)
         }),
@@ -117,8 +112,7 @@ fn nfr_4_every_silent_path() {
         ("no state file", || stop(Bench::ready())),
         ("another phase", || stop(set("phase", "tasks"))),
         ("another phase of a loop that was armed", || {
-            let bench = Bench::in_execution();
-            bench.stop("s1").run().reason();
+            let bench = Bench::taken();
             bench.set_state("phase", "tasks");
             stop(bench)
         }),
@@ -203,15 +197,13 @@ fn nfr_4_every_reason_to_continue() {
             stop(bench.tasks(ALL_DONE))
         }),
         ("an open task was taken out", || {
-            let bench = Bench::in_execution();
-            bench.stop("s1").run().reason();
+            let bench = Bench::taken();
             bench.write_tasks("- [x] T001 Create it\n- [x] T003 [VERIFY] Try it\n");
             stop(bench)
         }),
         ("the list is empty", || stop(Bench::in_execution().tasks(""))),
         ("the list is gone", || {
-            let bench = Bench::in_execution();
-            bench.stop("s1").run().reason();
+            let bench = Bench::taken();
             fs::remove_file(bench.feature_path("tasks.md")).unwrap();
             stop(bench)
         }),

@@ -610,8 +610,7 @@ fn s1_forged_claim_frees_nobody() {
 
 #[test]
 fn s1_a_completed_loop_outlives_no_forged_claim() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     works(&bench).reason();
     edit(&bench, CLAIM, |claim| claim["session"] = json!("other"));
     bench.write_tasks(ALL_DONE);
@@ -687,8 +686,7 @@ fn s1_telling_ignores_the_notes() {
         });
     };
     for stops in [0, 1] {
-        let bench = Bench::ready();
-        bench.implement("s1", "").context();
+        let bench = Bench::armed();
         for _ in 0..stops {
             works(&bench).reason();
         }
@@ -949,8 +947,7 @@ fn an_end_before_the_first_stop_is_told_although_its_record_is_missing() {
 
 #[test]
 fn an_arming_that_broke_off_holds_nobody() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     let mut pin = bench.pin("feature-001-login").unwrap();
     pin["session"] = json!("");
     pin["armed_at"] = json!(0);

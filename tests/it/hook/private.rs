@@ -34,8 +34,7 @@ fn are_private(bench: &Bench) {
 
 #[test]
 fn s8_loop_files_belong_to_owner() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     bench.stop("s1").run().reason();
     bench.stop("s2").run().silent();
     let long = format!("\"{}\"", "long ".repeat(2_000));
@@ -48,8 +47,7 @@ fn s8_loop_files_belong_to_owner() {
 
 #[test]
 fn s8_older_files_are_closed() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     for (path, _) in modes(&bench.path(".claude/ralph")) {
         let mode = if path.is_dir() { 0o755 } else { 0o644 };
         fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
@@ -82,8 +80,7 @@ fn s8_check_keys_stay_unwritten() {
 #[test]
 fn s6_nothing_is_written_where_a_link_leads_out_of_the_project() {
     for name in ["", "ralph", "ralph/s1"] {
-        let bench = Bench::ready();
-        bench.implement("s1", "").context();
+        let bench = Bench::armed();
         bench.stop("s1").run().reason();
         // The agent takes a folder out of the project and leaves a link to it.
         let place = bench.path(".claude").join(name);

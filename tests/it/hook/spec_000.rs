@@ -10,8 +10,7 @@ const CLAIM: &str = "All is done.\n\nALL_TASKS_COMPLETE";
 
 #[test]
 fn final_action_is_intercepted_when_completion_checks_fail() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let stop = bench.stop("s1").saying(CLAIM).run();
     assert!(stop.reason().contains("Iter 1)"), "{stop}");
     bench.transcript("s1").tool("Edit");
@@ -21,8 +20,7 @@ fn final_action_is_intercepted_when_completion_checks_fail() {
 
 #[test]
 fn completion_succeeds_only_after_all_required_checks_pass() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     bench.tick("T002");
     bench.stop("s1").saying(CLAIM).run().reason();
     bench.tick("T003");
@@ -76,8 +74,7 @@ fn loop_stops_at_max_iterations() {
 
 #[test]
 fn loop_stops_on_no_progress_condition() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let mut stops = 0;
     let last = loop {
         bench.transcript("s1").tool("Bash").tool_result("error: no such file");

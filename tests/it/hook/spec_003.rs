@@ -37,8 +37,7 @@ fn ac_1_3_a_state_without_a_task_list_is_complete_when_its_index_is_at_the_end()
 
 #[test]
 fn ac_1_4_the_loop_goes_on_until_the_signal() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let transcript = bench.transcript("s1").user("/speckit:implement").tool("Edit");
     bench.stop("s1").run().reason();
     bench.tick("T002");
@@ -147,8 +146,7 @@ fn ac_2_4_a_turn_that_somebody_else_held_is_not_held_again() {
 
 #[test]
 fn ac_2_4_a_turn_that_this_loop_held_goes_on_while_work_is_done() {
-    let bench = Bench::in_execution();
-    bench.stop("s1").run().reason();
+    let bench = Bench::taken();
     for _ in 0..12 {
         bench.write(
             "src/main.rs",
@@ -161,8 +159,7 @@ fn ac_2_4_a_turn_that_this_loop_held_goes_on_while_work_is_done() {
 
 #[test]
 fn ac_2_4_a_held_turn_without_work_cannot_go_round_for_ever() {
-    let bench = Bench::in_execution();
-    bench.stop("s1").run().reason();
+    let bench = Bench::taken();
     bench.stop("s1").held().run().reason();
     assert!(bench.stop("s1").held().run().told().contains("(no_progress)"));
     bench.stop("s1").held().run().silent();
@@ -200,8 +197,7 @@ fn ac_3_1_enabled_false_disables_the_hook() {
 
 #[test]
 fn ac_3_1_a_loop_that_runs_rests_while_it_is_disabled_and_goes_on_after() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let off = bench.settings("---\nenabled: false\n---\n");
     assert!(off.stop("s1").run().told().contains("`enabled: false`"));
     off.stop("s1").run().silent();
@@ -223,8 +219,7 @@ fn ac_3_2_a_missing_or_true_setting_lets_it_work() {
 
 #[test]
 fn ac_4_1_cancel_deletes_the_state_file_in_one_step() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let cancel = bench.cancel("s1", "");
     assert!(cancel.is_block(), "no token is spent: {cancel}");
     assert!(!bench.state_path().exists());
@@ -246,8 +241,7 @@ fn ac_4_2_cancel_keeps_the_progress_notes_and_the_journal() {
 
 #[test]
 fn ac_4_3_cancel_shows_the_state_before_it_cleans_up() {
-    let bench = Bench::in_execution();
-    bench.stop("s1").run().reason();
+    let bench = Bench::taken();
     let cancel = bench.cancel("s1", "");
     let text = cancel.reason();
     let before =
@@ -310,8 +304,7 @@ fn fr_2_a_real_spec_kit_project_works_the_same_way() {
 
 #[test]
 fn fr_3_the_settings_are_read_at_every_stop() {
-    let bench = Bench::in_execution();
-    bench.stop("s1").run().reason();
+    let bench = Bench::taken();
     let bench = bench.settings("---\nenabled: false\n---\n");
     assert!(!bench.stop("s1").run().is_block());
     bench.stop("s1").run().silent();

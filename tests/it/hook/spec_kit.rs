@@ -67,8 +67,7 @@ fn outline_answer_speaks_of_no_helper() {
 
 #[test]
 fn coordinator_never_ticks_a_box() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let sent = bench.stop("s1").saying("ALL_TASKS_COMPLETE").run();
     assert!(sent.reason().contains("or `spool task done ID` for what is really done."), "{sent}");
     assert!(!sent.reason().to_lowercase().contains("tick"), "{sent}");

@@ -40,8 +40,7 @@ fn in_json(bench: &Bench, session: &str) -> Value {
 
 #[test]
 fn a_live_loop_is_one_line() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     assert_eq!(
         parts(&bench, "s1"),
         [&format!("{FEATURE} ██░░░░░░ 1 of 3"), "iteration 1", "next T002"]
@@ -55,8 +54,7 @@ fn a_live_loop_is_one_line() {
 
 #[test]
 fn t5_line_counts_as_stop() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     let list = bench.feature_path("tasks.md");
     let unticked = fs::read_to_string(&list).unwrap();
     fs::write(&list, unticked.replacen("- [ ]", "- [x]", 1)).unwrap();
@@ -67,8 +65,7 @@ fn t5_line_counts_as_stop() {
 
 #[test]
 fn only_programs_read_the_end() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     bench.write_tasks(ALL_DONE);
     bench.stop("s1").run().silent();
     assert_eq!(line(&bench, &asked(&bench, "s1").to_string()), "");
@@ -78,8 +75,7 @@ fn only_programs_read_the_end() {
         json!({"version": 2, "line": null, "end": {"name": "completed", "words": words}})
     );
 
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     bench.cancel("s1", "");
     assert_eq!(line(&bench, &asked(&bench, "s1").to_string()), "");
     let words = format!("{FEATURE} · ended (cancelled) · 1 of 3 tasks · 0 iterations");
@@ -116,8 +112,7 @@ fn no_loop_shows_nothing() {
 
 #[test]
 fn file_text_steers_no_terminal() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     bench.write_tasks("- [ ] T\u{1b}[31m1 Create it\n- [ ] T002 Fill it\n");
     bench.write_state("{ broken");
     let line = line(&bench, &asked(&bench, "s1").to_string());
@@ -126,8 +121,7 @@ fn file_text_steers_no_terminal() {
 
 #[test]
 fn unclosed_input_is_not_awaited() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     for (input, is_shown) in [(asked(&bench, "s1").to_string(), true), (String::new(), false)] {
         let mut command = bench.spool();
         command.arg("statusline").stdin(std::process::Stdio::piped());

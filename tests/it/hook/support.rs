@@ -102,6 +102,22 @@ impl Bench {
         Self::project().current_feature(FEATURE).tasks(THREE_TASKS)
     }
 
+    /// The same, armed by a person in the session `s1`.
+    #[track_caller]
+    pub fn armed() -> Self {
+        let bench = Self::ready();
+        bench.implement("s1", "").context();
+        bench
+    }
+
+    /// In the middle of its list, with a loop that the session `s1` has taken at a stop.
+    #[track_caller]
+    pub fn taken() -> Self {
+        let bench = Self::in_execution();
+        bench.stop("s1").run().reason();
+        bench
+    }
+
     /// Makes a feature the current one; what follows is about it.
     pub fn current_feature(self, name: &str) -> Self {
         self.file(".specify/.current-feature", &format!("{name}\n")).feature(name)

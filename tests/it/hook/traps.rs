@@ -107,8 +107,7 @@ fn empty_task_list_is_not_done() {
 
 #[test]
 fn vanished_task_list_is_not_done() {
-    let bench = Bench::in_execution();
-    bench.stop("s1").run().reason();
+    let bench = Bench::taken();
     fs::remove_file(bench.feature_path("tasks.md")).unwrap();
     bench.set_state("taskIndex", 3);
     let stop = bench.stop("s1").saying(SIGNAL).run();
@@ -167,8 +166,7 @@ fn agent_may_stand_in_any_folder() {
 
 #[test]
 fn silent_transcript_leaves_files_to_judge() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     for line in 0..12 {
         bench.write("src/main.rs", "x\n".repeat(line));
         bench.stop("s1").without("transcript_path").run().reason();
@@ -177,8 +175,7 @@ fn silent_transcript_leaves_files_to_judge() {
 
 #[test]
 fn huge_tool_result_is_not_idleness() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     for line in 0..5 {
         bench.write("src/main.rs", "x\n".repeat(line));
         bench.transcript("s1").tool("Read").tool_result(&"x".repeat(1_500_000));
@@ -217,8 +214,7 @@ fn d1_agent_changes_before_checks_count() {
 
 #[test]
 fn own_loop_files_are_no_progress() {
-    let bench = Bench::ready();
-    bench.implement("s1", "");
+    let bench = Bench::armed();
     for stop in 0..30 {
         bench.set_state("notes", stop);
         fs::write(bench.feature_path(".progress.md"), stop.to_string()).unwrap();
@@ -255,8 +251,7 @@ fn transcript_replaces_a_missing_session_id() {
 
 #[test]
 fn background_agents_are_awaited_uncounted() {
-    let bench = Bench::in_execution();
-    bench.stop("s1").run().reason();
+    let bench = Bench::taken();
     let agent = json!([{"id": "a1", "type": "subagent", "status": "running", "description": "build",
         "agent_type": "spec-executor"}]);
     for _ in 0..5 {
@@ -269,8 +264,7 @@ fn background_agents_are_awaited_uncounted() {
 
 #[test]
 fn t10_a_monitor_is_waited_for() {
-    let bench = Bench::in_execution();
-    bench.stop("s1").run().reason();
+    let bench = Bench::taken();
     let monitor =
         json!([{"id": "m1", "type": "monitor", "status": "running", "description": "watch CI"}]);
     let stop = bench.stop("s1").with("background_tasks", monitor).run();
@@ -287,8 +281,7 @@ fn background_shell_is_not_awaited() {
 
 #[test]
 fn rate_limit_pauses_the_loop() {
-    let bench = Bench::in_execution();
-    bench.stop("s1").run().reason();
+    let bench = Bench::taken();
     for _ in 0..4 {
         let failure = bench.event("StopFailure", "s1").with("error", "rate_limit");
         let words = "Ralph-speckit: paused: 001-login · the turn broke off: rate_limit · nothing is counted\nNext: type anything to continue; /speckit:cancel ends it.";
@@ -333,8 +326,7 @@ fn list_outranks_the_index() {
 
 #[test]
 fn removed_state_after_ticks_completes() {
-    let bench = Bench::in_execution();
-    bench.stop("s1").run().reason();
+    let bench = Bench::taken();
     bench.write_tasks(ALL_DONE);
     fs::remove_file(bench.state_path()).unwrap();
     bench.stop("s1").run().silent();
@@ -491,8 +483,7 @@ fn d2_flickering_files_are_no_progress() {
 
 #[test]
 fn l6_cut_list_completes_aloud() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     bench.write_tasks("# Tasks\n\n- [x] T001 Create it\n");
     bench.transcript("s1").tool("Write");
     let stop = bench.stop("s1").run();
@@ -508,8 +499,7 @@ fn l6_cut_list_completes_aloud() {
 
 #[test]
 fn cut_list_names_its_next_step() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     bench.write_tasks("# Tasks\n\n- [x] T001 Create it\n");
     bench.transcript("s1").tool("Write");
     let stop = bench.stop("s1").run();
@@ -529,8 +519,7 @@ fn cut_list_names_its_next_step() {
 
 #[test]
 fn l6_returned_tasks_stay_untold() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     bench.write_tasks("# Tasks\n\n- [x] T001 Create it\n");
     bench.transcript("s1").tool("Write");
     bench.stop("s1").run().reason();

@@ -110,8 +110,7 @@ fn l3_refused_arming_takes_no_loop() {
 
 #[test]
 fn l3_refused_arming_ends_no_loop() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     let bench = bench.feature("002-other").tasks(THREE_TASKS);
     obstruct(&bench, ".specify/specs/002-other/.speckit-state.json");
     let before = all_but_locks(&bench);

@@ -17,8 +17,7 @@ fn names(bench: &Bench) -> Vec<PathBuf> {
 #[test]
 fn l4_unopened_file_stays_in_place() {
     for (name, why) in [("session-s1.json", "chmod 600"), ("open-s1.txt", "Permission denied")] {
-        let bench = Bench::ready();
-        bench.implement("s1", "").context();
+        let bench = Bench::armed();
         bench.stop("s1").run().reason();
         // The list has changed, so that every file is looked at.
         bench.tick("T002");
@@ -41,8 +40,7 @@ fn l4_unopened_file_stays_in_place() {
 #[cfg(unix)]
 #[test]
 fn l4_a_pin_that_cannot_be_opened_gives_nothing_away() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     let before = names(&bench);
     let pin = bench.pin_path("feature-001-login").unwrap();
     let stop = bench.stop("s2").start_without_rights(&[&pin]).finish();
@@ -57,8 +55,7 @@ fn l4_a_pin_that_cannot_be_opened_gives_nothing_away() {
 #[cfg(unix)]
 #[test]
 fn l4_unopened_pin_refuses_a_cancel() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     let pin = bench.pin_path("feature-001-login").unwrap();
     let (before, bytes) = (names(&bench), fs::read(&pin).unwrap());
     let cancel = bench.command("s1", "speckit:cancel", "");
@@ -73,8 +70,7 @@ fn l4_unopened_pin_refuses_a_cancel() {
 #[test]
 fn cancel_moves_a_useless_pin_aside() {
     for is_link in [true, false] {
-        let bench = Bench::ready();
-        bench.implement("s1", "").context();
+        let bench = Bench::armed();
         let pin = bench.pin_path("feature-001-login").unwrap();
         if is_link {
             let elsewhere = pin.with_file_name("elsewhere.json");
@@ -107,8 +103,7 @@ fn l4_unopened_state_refuses_arming() {
 #[test]
 fn l4_few_open_files_harm_nothing() {
     assert!(fs::metadata(HOOK).is_ok());
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     bench.stop("s1").run().reason();
     let before = names(&bench);
     for most in 3..12 {
@@ -148,8 +143,7 @@ fn s2_unread_arming_ends_no_loop() {
 #[test]
 fn l4_unopened_state_is_not_corrupt() {
     for name in [".speckit-state.json", "tasks.md"] {
-        let bench = Bench::ready();
-        bench.implement("s1", "").context();
+        let bench = Bench::armed();
         let before = names(&bench);
         let path = bench.feature_path(name);
         for _ in 0..3 {
@@ -175,8 +169,7 @@ fn l4_unopened_state_concerns_no_others() {
 
 #[test]
 fn h9_no_file_may_grow() {
-    let bench = Bench::in_execution();
-    bench.stop("s1").run().reason();
+    let bench = Bench::taken();
     let before = bench.everything();
     let stop = bench.stop("s1").start_under("-f 0").finish();
     stop.message();

@@ -332,8 +332,7 @@ fn terminal_adopt_says_what_to_type() {
 
 #[test]
 fn a_feature_goes_on_in_another_session() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     stops(&bench, "s1", "one").reason();
     silent_for(&bench, "s1", 2 * HOUR);
     let status = printed(&spool(&bench, None, &["status"]));
@@ -353,8 +352,7 @@ fn a_feature_goes_on_in_another_session() {
 #[test]
 fn feature_stays_in_one_session() {
     for moved in [false, true] {
-        let bench = Bench::ready();
-        bench.implement("s1", "").context();
+        let bench = Bench::armed();
         stops(&bench, "s1", "one").reason();
         silent_for(&bench, "s1", 2 * HOUR);
         let old = fs::read(record_path(&bench, "s1")).unwrap();
@@ -418,8 +416,7 @@ fn l4_failed_takeover_changes_nothing() {
 
 #[test]
 fn l4_a_takeover_that_fails_at_the_pin_changes_nothing() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     ralph(&bench, "s2", "\"A task of its own\"").context();
     obstruct(&place(&bench, &format!("feature-{FEATURE}.json")));
     let before = files(&bench);
@@ -433,8 +430,7 @@ fn l4_a_takeover_that_fails_at_the_pin_changes_nothing() {
 #[test]
 fn l4_a_takeover_that_cannot_open_a_file_changes_none_and_the_next_one_works() {
     for name in ["session-s1.json", "session-s2.json", "feature-001-login.json"] {
-        let bench = Bench::ready();
-        bench.implement("s1", "").context();
+        let bench = Bench::armed();
         ralph(&bench, "s2", "\"A task of its own\"").context();
         let before = files(&bench);
         let path = place(&bench, name);

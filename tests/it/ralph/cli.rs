@@ -85,8 +85,7 @@ fn stop_in_a_terminal_is_told() {
 
 #[test]
 fn unheld_session_tells_person() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     bench.stop("s2").run().silent().logged("driven by session s1; this session may stop");
     let status = printed(&spool(&bench, None, &["status"]));
     status.has("session s2 stopped ").has(" s ago and was not blocked: the loop is session s1's; /speckit:implement 001-login --force takes it over");
@@ -131,8 +130,7 @@ fn cancel_takes_own_or_only_loop() {
 
 #[test]
 fn cancelled_kinds_differ() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     ralph(&bench, "s2", "\"Make it\"").context();
     let error = refused(&spool(&bench, None, &["cancel"]));
     error
@@ -210,8 +208,7 @@ fn session_cancel_spares_others() {
 
 #[test]
 fn driven_feature_is_cancelled_by_name() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     bench.stop("s1").run().reason();
     let words = "nothing to cancel: session s1 drives feature `001-login`";
     assert!(bench.cancel("s2", "").reason().contains(words));
@@ -242,8 +239,7 @@ fn agent_steers_no_paused_loop() {
 
 #[test]
 fn status_shows_loop_without_notes() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     std::fs::remove_dir_all(bench.path(".claude/ralph")).unwrap();
     let status = printed(&spool(&bench, None, &["status"]));
     assert!(status.contains("Loop: live") && status.contains(" ago, by command\n"), "{status}");

@@ -121,8 +121,7 @@ fn hundred_calls_count_at_once() {
 
 #[test]
 fn a_features_loop_counts_the_same() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     message(&bench, "m1", TOOL, 40);
     commit(&bench, "commit: one");
     bench.stop("s1").run().reason();

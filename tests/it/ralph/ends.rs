@@ -33,8 +33,7 @@ fn end_counts_the_open_turn() {
     cancelled.reason().has("ended (cancelled): Make it · 3 tool calls · 1 iteration");
     assert_eq!(bench.record("s1").ledger.tool_calls, 3);
     for (end, name) in [("block", "a key"), ("stop", "001-login")] {
-        let bench = Bench::ready();
-        bench.implement("s1", "").context();
+        let bench = Bench::armed();
         works_and_says(&bench, "one").reason();
         bench.transcript("s1").tool("Edit");
         printed(&spool(&bench, Some("s1"), &[end, name]));
@@ -222,16 +221,14 @@ fn embedded_cancel_passes() {
 #[test]
 fn only_own_feature_cancel_passes() {
     for typed in ["/speckit:cancel", "/speckit:cancel 001-login"] {
-        let bench = Bench::ready();
-        bench.implement("s1", "").context();
+        let bench = Bench::armed();
         types_ahead(&bench, typed);
         bench.stop("s1").run().silent().logged("which was typed");
         assert!(bench.cancel("s1", "").reason().starts_with("Loop cancelled."));
         assert_eq!(bench.verdicts("s1"), ["wait", "end cancelled"]);
     }
     for other in ["/speckit:cancel 002-logout", "/speckit:cancel-ralph"] {
-        let bench = Bench::ready();
-        bench.implement("s1", "").context();
+        let bench = Bench::armed();
         types_ahead(&bench, other);
         bench.stop("s1").run().reason();
     }
@@ -302,8 +299,7 @@ fn second_loop_must_replace_first() {
 
 #[test]
 fn two_kinds_take_turns() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     let refusal = ralph(&bench, "s1", "\"Make it\"");
     assert!(refusal.reason().contains("has the loop of feature 001-login"), "{refusal}");
     ralph(&bench, "s1", "\"Make it\" --replace").context();

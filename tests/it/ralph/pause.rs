@@ -135,8 +135,7 @@ fn pause_during_checks_counts() {
 
 #[test]
 fn a_features_loop_pauses_too() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     let said = printed(&spool(&bench, None, &["pause"]));
     let words = "Ralph-speckit: paused: 001-login · ";
     assert!(said.starts_with(&format!("{words}0 iterations")), "{said}");
@@ -156,8 +155,7 @@ fn a_features_loop_pauses_too() {
 
 #[test]
 fn arming_and_cancelling_end_a_pause() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     printed(&spool(&bench, None, &["pause"]));
     bench.implement("s1", "").context();
     bench.stop("s1").run().reason();

@@ -55,8 +55,7 @@ fn d10_program_words_stay_inside() {
 
 #[test]
 fn d10_numbers_and_their_words_agree() {
-    let bench = Bench::ready();
-    bench.implement("s1", "").context();
+    let bench = Bench::armed();
     bench.tick("T002");
     let stop = works_and_says(&bench, "All is done.\n\nALL_TASKS_COMPLETE");
     assert!(stop.message().ends_with(": claimed done, but 1 of 3 is open · next T003"), "{stop}");
@@ -107,8 +106,7 @@ fn d11_quoted_feature_name_is_found() {
 fn d10_completed_is_not_cancelled() {
     let words = "The loop had ended before (completed); there was nothing to cancel.";
     let completed = || {
-        let bench = Bench::ready();
-        bench.implement("s1", "").context();
+        let bench = Bench::armed();
         bench.write_tasks(ALL_DONE);
         works_and_says(&bench, "ALL_TASKS_COMPLETE").silent();
         bench
