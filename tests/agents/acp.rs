@@ -1,9 +1,8 @@
 //! Real programs over the Agent Client Protocol: whole loops, what is refused, and a turn that is cancelled.
 
 use crate::agent::Agent;
-use crate::ralph::assert_nothing_is_left;
+use crate::ralph::{ENDLESS, PROMISE, assert_nothing_is_left, stopped};
 use crate::stage::Stage;
-use rustix::process::Signal;
 use scripted_model::{Asked, Reply, Usage};
 use serde_json::{Value, json};
 
@@ -21,10 +20,6 @@ on_every_speaker! {
     night refused_tool_is_named
     night interrupt_cancels_turn_and_tools
 }
-
-const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
-/// A tool that never ends by itself, and says that it has begun.
-const ENDLESS: &str = "echo $$ > begun.part; mv begun.part begun; tail -f /dev/null";
 
 fn usage() -> Usage {
     Usage { input: 1000, cache_read: 300, cache_write: 0, output: 20, thinking: 7 }
@@ -53,9 +48,7 @@ fn five_iterations_edit_and_commit(agent: Agent) {
     });
     agent.trust(&stage.home(), &stage.root);
     let flags = ["--allow-all", "--commit", "--max-iterations", "8"];
-    let (code, _) = stage.speaks(&flags).end();
-    let facts = stage.facts();
-    assert_eq!(code, Some(0), "{facts}");
+    let (_, facts) = stage.ended(stage.speaks(&flags), 0);
     let books = stage.state();
     assert_eq!(books["status"], "done", "{facts}");
     assert_eq!(books["harness"], "acp", "{facts}");
@@ -120,12 +113,6 @@ fn interrupt_cancels_turn_and_tools(agent: Agent) {
     agent.trust(&stage.home(), &stage.root);
     let mut run = stage.speaks(&["--allow-all"]);
     run.wait_until(|_| stage.path("begun").exists());
-    run.signal(Signal::INT);
-    let (code, _) = run.end();
-    assert_nothing_is_left(&stage);
-    let facts = stage.facts();
-    assert_eq!(code, Some(130), "{facts}");
-    let books = stage.state();
-    assert_eq!(books["status"], "stopped", "{facts}");
+    let (books, facts) = stopped(run, &stage);
     assert_eq!(iterations(&books).len(), 1, "{facts}");
 }

@@ -51,9 +51,8 @@ fn converge_tasks_run_without_third_round(agent: Agent) {
     stage.write(SKILL, CONVERGE);
     stage.commit("the feature");
     agent.trust(&stage.home(), &stage.root);
-    let (code, printed) = stage.ralph_on("001-demo", &["--allow-all", "--converge"]).end();
-    let facts = stage.facts();
-    assert_eq!(code, Some(0), "{facts}");
+    let (printed, facts) =
+        stage.ended(stage.ralph_on("001-demo", &["--allow-all", "--converge"]), 0);
     let words =
         "converge found more to do in both of its rounds: nobody has compared the code since";
     assert!(printed.contains(words), "{facts}");

@@ -2,13 +2,12 @@
 
 use crate::agent::Agent;
 use crate::limits::{limit_of_claude, seconds, subscription};
-use crate::ralph::assert_nothing_is_left;
+use crate::ralph::{PROMISE, assert_nothing_is_left};
 use crate::stage::{Scene, Stage};
 use scripted_model::{Asked, Reply, Usage};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
 /// The model that continues, and the beginning of its name and of that of the first choice.
 const SMALL: &str = "claude-haiku-4-5";
 const MAIN: &str = "claude-sonnet";
@@ -91,9 +90,7 @@ fn fallback_continues_after_three_busy_iterations() {
             }
         });
         let flags = ["--allow-all", "--fallback-model", SMALL, "--retry-pause", "10ms"];
-        let (code, printed) = stage.ralph(&flags).end();
-        let facts = stage.facts();
-        assert_eq!(code, Some(0), "{facts}");
+        let (printed, facts) = stage.ended(stage.ralph(&flags), 0);
         let words = "claude claude-haiku-4-5 continues: claude claude-sonnet-4-5 is overloaded";
         assert_eq!(printed.matches(words).count(), 1, "{facts}");
         assert_eq!(stage.read("small.txt"), "small\n", "{facts}");
@@ -151,9 +148,7 @@ fn usage_limit_falls_back_then_returns() {
             "--prices",
             "other=2/10/0.2/2",
         ];
-        let (code, printed) = stage.ralph(&flags).end();
-        let facts = stage.facts();
-        assert_eq!(code, Some(0), "{facts}");
+        let (printed, facts) = stage.ended(stage.ralph(&flags), 0);
         for words in [
             "claude claude-haiku-4-5 continues: claude claude-sonnet-4-5 is at its usage limit",
             "codex continues: claude claude-haiku-4-5 is at its usage limit",
@@ -202,9 +197,7 @@ fn nobody_waits_for_late_limits() {
         stage.also(Agent::Codex);
         let stage = subscription(stage);
         let flags = ["--allow-all", "--fallback-harness", "codex", "--max-limit-wait", "30m"];
-        let (code, printed) = stage.ralph(&flags).end();
-        let facts = stage.facts();
-        assert_eq!(code, Some(13), "{facts}");
+        let (printed, facts) = stage.ended(stage.ralph(&flags), 13);
         assert_eq!(stage.state()["reason"], "usage_limit", "{facts}");
         assert!(printed.contains("; --max-limit-wait is 30m"), "{facts}");
         assert_eq!(stage.model.main_requests().len(), 2, "{facts}");

@@ -1,7 +1,7 @@
 //! Usage limits that a service tells in a form of its own: the loop waits until they are lifted, and counts nothing.
 
 use crate::agent::Agent;
-use crate::ralph::assert_nothing_is_left;
+use crate::ralph::{assert_nothing_is_left, stopped};
 use crate::stage::Stage;
 use ralph_speckit::world;
 use rustix::process::Signal;
@@ -23,9 +23,7 @@ fn claude_continues_after_its_limit() {
                 Reply::text("<promise>COMPLETE</promise>")
             }
         }));
-        let (code, printed) = stage.ralph(&["--allow-all", "--max-limit-wait=0"]).end();
-        let facts = stage.facts();
-        assert_eq!(code, Some(0), "{facts}");
+        let (printed, facts) = stage.ended(stage.ralph(&["--allow-all", "--max-limit-wait=0"]), 0);
         assert!(printed.contains("waiting for the usage limit"), "{facts}");
         assert_eq!(stage.read("proof.txt").trim_end(), "written", "{facts}");
         assert_eq!(stage.state()["ledger"]["iterations"], 1, "{facts}");
@@ -77,13 +75,7 @@ pub fn waited_for(agent: Agent, limit: fn() -> Reply) {
     let stage = Stage::new(agent, |_| move |_: &Asked| limit());
     let mut run = stage.ralph(&["--allow-all", "--max-limit-wait=0"]);
     run.wait_until(|printed| printed.contains("waiting for the usage limit"));
-    run.signal(Signal::INT);
-    let (code, _) = run.end();
-    assert_nothing_is_left(&stage);
-    let facts = stage.facts();
-    assert_eq!(code, Some(130), "{facts}");
-    let books = stage.state();
-    assert_eq!(books["status"], "stopped", "{facts}");
+    let (books, facts) = stopped(run, &stage);
     assert_eq!(books["ledger"]["iterations"], 0, "{facts}");
 }
 

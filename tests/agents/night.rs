@@ -2,14 +2,13 @@
 //! a scripted agent, is in tests/night.
 
 use crate::agent::Agent;
-use crate::ralph::assert_nothing_is_left;
+use crate::ralph::{PROMISE, assert_nothing_is_left};
 use crate::stage::Stage;
 use ralph_speckit::world;
 use rustix::process::Signal;
 use scripted_model::{Asked, Reply, Usage};
 use serde_json::Value;
 
-const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
 /// A command that never ends by itself.
 const ENDLESS: &str = "sh endless.sh";
 
@@ -117,9 +116,7 @@ fn short_claude_night_counts_all_tokens() {
         run.wait_until(|printed| printed.matches(&called).count() == hangs);
         run.signal(Signal::KILL);
         run.end();
-        let (code, printed) = stage.ralph(&flags).end();
-        let facts = stage.facts();
-        assert_eq!(code, Some(0), "{facts}");
+        let (printed, facts) = stage.ended(stage.ralph(&flags), 0);
         assert_nothing_is_left(&stage);
         let (main, side) = stage.model.usage();
         let end: Value = serde_json::from_str(printed.lines().last().unwrap()).unwrap();

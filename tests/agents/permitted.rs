@@ -3,14 +3,13 @@
 use scripted_model::{Asked, Reply};
 
 use crate::agent::{Agent, on_every_agent};
-use crate::ralph::assert_nothing_is_left;
+use crate::ralph::{PROMISE, assert_nothing_is_left};
 use crate::stage::Stage;
 
 on_every_agent! {
     night night night only_permitted_tools_run
 }
 
-const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
 /// The command that leaves the file.
 const TOUCH: &str = "touch made.txt";
 

@@ -2,7 +2,7 @@
 
 use crate::agent::{Agent, on_every_agent};
 use crate::limits::waited_for;
-use crate::stage::{CHANGE, Scene, Stage};
+use crate::stage::{CHANGE, Run, Scene, Stage};
 use rustix::process::Signal;
 use scripted_model::{Asked, Reply, Usage};
 use serde_json::Value;
@@ -20,12 +20,12 @@ on_every_agent! {
     night night night interrupt_ends_agent_and_tools
 }
 
-const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
+pub const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
 /// A tool that never ends by itself, and says that it has begun.
-const ENDLESS: &str = "echo $$ > begun.part; mv begun.part begun; tail -f /dev/null";
+pub const ENDLESS: &str = "echo $$ > begun.part; mv begun.part begun; tail -f /dev/null";
 
 /// Tokens that differ from request to request, so that none is counted twice or for another.
-fn usage(asked: &Asked) -> Usage {
+pub fn usage(asked: &Asked) -> Usage {
     let number = asked.number as u64;
     Usage {
         input: 1000 * number,
@@ -101,9 +101,8 @@ fn denial_limit_interrupt_and_work(agent: Agent) {
         }
     });
     agent.trust(&stage.home(), &stage.root);
-    let (code, _) = stage.ralph(&["--max-iterations", "2", "--retry-pause", "10ms"]).end();
-    let facts = stage.facts();
-    assert_eq!(code, Some(3), "{facts}");
+    let (_, facts) =
+        stage.ended(stage.ralph(&["--max-iterations", "2", "--retry-pause", "10ms"]), 3);
     assert!(!stage.path("denied.txt").exists(), "{facts}");
     assert!(!stage.path("../denied.txt").exists(), "{facts}");
     let books = stage.state();
@@ -115,17 +114,10 @@ fn denial_limit_interrupt_and_work(agent: Agent) {
 
     let mut run = stage.ralph(&["--allow-all"]);
     run.wait_until(|_| stage.path("begun").exists());
-    run.signal(Signal::INT);
-    let (code, _) = run.end();
-    assert_nothing_is_left(&stage);
-    let facts = stage.facts();
-    assert_eq!(code, Some(130), "{facts}");
-    assert_eq!(stage.state()["status"], "stopped", "{facts}");
+    stopped(run, &stage);
 
     let before = stage.model.main_requests().len();
-    let (code, _) = stage.ralph(&["--allow-all"]).end();
-    let facts = stage.facts();
-    assert_eq!(code, Some(0), "{facts}");
+    let (_, facts) = stage.ended(stage.ralph(&["--allow-all"]), 0);
     assert_eq!(stage.read("traces.txt"), "iteration 1\n", "{facts}");
     assert_eq!(stage.read("trace-2.txt").trim_end(), "iteration 2", "{facts}");
     let books = stage.state();
@@ -140,9 +132,7 @@ fn denial_limit_interrupt_and_work(agent: Agent) {
 
 fn five_iterations_edit_and_count_tokens(agent: Agent) {
     let stage = Stage::new(agent, |scene| iterations(scene, 5));
-    let (code, _) = stage.ralph(&["--allow-all", "--max-iterations", "8"]).end();
-    let facts = stage.facts();
-    assert_eq!(code, Some(0), "{facts}");
+    let (_, facts) = stage.ended(stage.ralph(&["--allow-all", "--max-iterations", "8"]), 0);
     assert_eq!(stage.read("traces.txt"), "iteration 1\niteration 3\niteration 5\n", "{facts}");
     for iteration in [2, 4] {
         let text = stage.read(&format!("trace-{iteration}.txt"));
@@ -164,9 +154,7 @@ fn five_iterations_edit_and_count_tokens(agent: Agent) {
 
 fn continued_session_counts_tokens_once(agent: Agent) {
     let stage = Stage::new(agent, |scene| iterations(scene, 3));
-    let (code, _) = stage.ralph(&["--allow-all", "--continue-session"]).end();
-    let facts = stage.facts();
-    assert_eq!(code, Some(0), "{facts}");
+    let (_, facts) = stage.ended(stage.ralph(&["--allow-all", "--continue-session"]), 0);
     let books = stage.state();
     let done = list(&books);
     assert_eq!(done.len(), 3, "{facts}");
@@ -213,9 +201,7 @@ fn failing(agent: Agent, failure: fn() -> Reply) {
             work(&scene, asked)
         }
     });
-    let (code, _) = stage.ralph(&["--allow-all", "--retry-pause", "1"]).end();
-    let facts = stage.facts();
-    assert_eq!(code, Some(0), "{facts}");
+    let (_, facts) = stage.ended(stage.ralph(&["--allow-all", "--retry-pause", "1"]), 0);
     let books = stage.state();
     assert_eq!(books["status"], "done", "{facts}");
     let done = list(&books);
@@ -327,13 +313,7 @@ fn interrupt_ends_agent_and_tools(agent: Agent) {
         Stage::new(agent, |_| move |asked: &Asked| agent.shell(ENDLESS).usage(usage(asked)));
     let mut run = stage.ralph(&["--allow-all"]);
     run.wait_until(|_| stage.path("begun").exists());
-    run.signal(Signal::INT);
-    let (code, _) = run.end();
-    assert_nothing_is_left(&stage);
-    let facts = stage.facts();
-    assert_eq!(code, Some(130), "{facts}");
-    let books = stage.state();
-    assert_eq!(books["status"], "stopped", "{facts}");
+    let (books, facts) = stopped(run, &stage);
     let done = list(&books);
     assert_eq!(done.len(), 1, "{facts}");
     assert!(done[0]["ended"].is_string(), "{facts}");
@@ -366,6 +346,17 @@ fn assert_counted(stage: &Stage) {
     let (main, side) = stage.model.usage();
     assert_eq!(stage.state()["total_tokens"], (main + side).total(), "{}", stage.facts());
     assert!(stage.model.complaints().is_empty(), "{}", stage.facts());
+}
+
+/// Interrupts a run, which leaves nothing and says that it was stopped. Gives its books, and the facts.
+pub fn stopped(run: Run, stage: &Stage) -> (Value, String) {
+    run.signal(Signal::INT);
+    let (code, _) = run.end();
+    assert_nothing_is_left(stage);
+    let (books, facts) = (stage.state(), stage.facts());
+    assert_eq!(code, Some(130), "{facts}");
+    assert_eq!(books["status"], "stopped", "{facts}");
+    (books, facts)
 }
 
 /// No process of the loop is alive.

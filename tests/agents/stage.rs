@@ -48,7 +48,7 @@ impl Stage {
         scratch.search_first("bin");
         install(&scratch, agent);
         let scene = Scene { agent, project: scratch.root.clone() };
-        let model = ScriptedModel::start(script(scene)).expect("a model");
+        let model = ScriptedModel::start(script(scene));
         for (name, value) in agent.settle(&scratch.home(), &model.url()) {
             scratch.set(name, value);
         }
@@ -122,6 +122,15 @@ impl Stage {
 
     pub fn agent(&self) -> Agent {
         self.agent
+    }
+
+    /// What a run printed that ends with this code, and the facts.
+    #[track_caller]
+    pub fn ended(&self, run: Run, code: i32) -> (String, String) {
+        let (ended, printed) = run.end();
+        let facts = self.facts();
+        assert_eq!(ended, Some(code), "{facts}");
+        (printed, facts)
     }
 
     /// The loop's state as `loop-state.json` tells it.

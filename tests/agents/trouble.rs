@@ -1,10 +1,10 @@
 //! What each program tells of runs that are cut, of sessions that are gone, and of errors that no retry fixes.
 
 use crate::agent::{Agent, on_every_agent};
-use crate::ralph::assert_nothing_is_left;
+use crate::ralph::{ENDLESS, PROMISE, assert_nothing_is_left, usage};
 use crate::stage::{Scene, Stage};
 use rustix::process::Signal;
-use scripted_model::{Asked, Reply, Usage};
+use scripted_model::{Asked, Reply};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -13,21 +13,6 @@ on_every_agent! {
     night night night d4_fresh_session_follows_a_lost_one
     night night night d5_missing_model_ends_at_once
     night night night d5_missing_credit_ends_at_once
-}
-
-const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
-/// A tool that never ends by itself, and says that it has begun.
-const ENDLESS: &str = "echo $$ > begun.part; mv begun.part begun; tail -f /dev/null";
-
-fn usage(asked: &Asked) -> Usage {
-    let number = asked.number as u64;
-    Usage {
-        input: 1000 * number,
-        cache_read: 300 + number,
-        cache_write: 0,
-        output: 20,
-        thinking: 7,
-    }
 }
 
 fn d7_cut_iterations_count_own_sessions(agent: Agent) {
@@ -79,9 +64,7 @@ fn d4_fresh_session_follows_a_lost_one(agent: Agent) {
     fs::write(&forget, text).expect("a script");
     // A check runs between two iterations only where all seems done: `wt-usage` is asked before and after each.
     stage.program("wt-usage", &format!("#!/bin/sh\nsh '{}'\necho 0\n", forget.display()));
-    let (code, printed) = stage.ralph(&["--allow-all", "--continue-session"]).end();
-    let facts = stage.facts();
-    assert_eq!(code, Some(0), "{facts}");
+    let (printed, facts) = stage.ended(stage.ralph(&["--allow-all", "--continue-session"]), 0);
     assert_eq!(printed.matches("the session to continue is gone").count(), 1, "{facts}");
     assert_eq!(stage.state()["iterations"].as_array().map(Vec::len), Some(2), "{facts}");
     assert_eq!(stage.read("traces.txt"), "1\n2\n", "{facts}");
@@ -117,9 +100,7 @@ fn d5_missing_credit_ends_at_once(agent: Agent) {
 
 fn ends_at_once(agent: Agent, error: fn() -> Reply) {
     let stage = Stage::new(agent, |_| move |_: &Asked| error());
-    let (code, _) = stage.ralph(&["--allow-all"]).end();
-    let facts = stage.facts();
-    assert_eq!(code, Some(9), "{facts}");
+    let (_, facts) = stage.ended(stage.ralph(&["--allow-all"]), 9);
     let books = stage.state();
     assert_eq!(books["reason"], "harness_failed", "{facts}");
     assert_eq!(books["iterations"].as_array().map(Vec::len), Some(1), "{facts}");
@@ -144,9 +125,7 @@ fn d7_opencode_sub_agents_are_counted() {
                 Reply::text(PROMISE).usage(usage(asked))
             }
         });
-        let (code, _) = stage.ralph(&["--allow-all"]).end();
-        let facts = stage.facts();
-        assert_eq!(code, Some(0), "{facts}");
+        let (_, facts) = stage.ended(stage.ralph(&["--allow-all"]), 0);
         let (main, side) = stage.model.usage();
         assert_eq!(stage.model.requests().len(), 3, "{facts}");
         assert_eq!(stage.state()["total_tokens"], (main + side).total(), "{facts}");
@@ -170,9 +149,8 @@ fn d6_opencode_rule_denials_are_named() {
         let mut settings: Value = serde_json::from_str(&text).expect("its settings");
         settings["permission"] = json!({"bash": "deny"});
         fs::write(&path, settings.to_string()).expect("its settings");
-        let (code, printed) = stage.ralph(&["--allow-all", "--max-iterations", "1"]).end();
-        let facts = stage.facts();
-        assert_eq!(code, Some(3), "{facts}");
+        let (printed, facts) =
+            stage.ended(stage.ralph(&["--allow-all", "--max-iterations", "1"]), 3);
         assert!(printed.contains("Tools were denied in 1 iteration: bash"), "{facts}");
         assert_eq!(stage.state()["iterations"][0]["denied"][0], "bash", "{facts}");
     });

@@ -104,16 +104,20 @@ fn runner_passes_ctrl_c_on_itself() {
     assert_eq!(witness.all(), ["terminated"]);
 }
 
-#[test]
-fn ctrl_c_twice_kills_at_once() {
-    let witness = Witness::new();
-    let text = format!(
+/// An agent that says when it is asked to end, and works on.
+fn outliving(witness: &Witness) -> String {
+    format!(
         "{}trap 'echo terminated >&9' TERM
          echo ready >&9
          while :; do sleep 0.1; done",
         witness.held()
-    );
-    let driver = Driver::start(&text, Duration::from_hours(1));
+    )
+}
+
+#[test]
+fn ctrl_c_twice_kills_at_once() {
+    let witness = Witness::new();
+    let driver = Driver::start(&outliving(&witness), Duration::from_hours(1));
     witness.wait_for("ready");
     driver.signal_as_terminal(Signal::INT);
     witness.wait_for("terminated");
@@ -148,13 +152,7 @@ fn killed_runner_leaves_no_process() {
 #[test]
 fn runner_killed_while_ending_leaves_nothing() {
     let witness = Witness::new();
-    let text = format!(
-        "{}trap 'echo terminated >&9' TERM
-         echo ready >&9
-         while :; do sleep 0.1; done",
-        witness.held()
-    );
-    let driver = Driver::start(&text, Duration::from_hours(1));
+    let driver = Driver::start(&outliving(&witness), Duration::from_hours(1));
     witness.wait_for("ready");
     driver.signal(Signal::TERM);
     witness.wait_for("terminated");

@@ -1,24 +1,8 @@
 //! The kinds of the third attack, by the numbers of its faults: work that was taken back, noise, stubs, edited tests, tasks that
 //! leave the list, and honest work of which little can be seen.
 
-use crate::case::{Case, Kind, Way};
+use crate::case::{ALL_WAYS, BOTH_WAYS, BY_HAND, Case, Kind, any, in_git, kind};
 use crate::layout::Layout;
-
-const ALL_WAYS: &[Way] = &[Way::Hand, Way::Spool, Way::Both];
-const BOTH_WAYS: &[Way] = &[Way::Hand, Way::Spool];
-const BY_HAND: &[Way] = &[Way::Hand];
-
-fn any(_: &Layout) -> bool {
-    true
-}
-
-fn in_git(layout: &Layout) -> bool {
-    layout.git
-}
-
-const fn kind(name: &'static str, cases: usize, make: fn(&Layout, usize) -> Case) -> Kind {
-    Kind { name, cases, ways: ALL_WAYS, fits: any, make }
-}
 
 const fn honest(name: &'static str, cases: usize, make: fn(&Layout, usize) -> Case) -> Kind {
     Kind { name, cases, ways: BOTH_WAYS, fits: any, make }

@@ -25,6 +25,23 @@ pub struct Kind {
     pub make: fn(&Layout, usize) -> Case,
 }
 
+pub const ALL_WAYS: &[Way] = &[Way::Hand, Way::Spool, Way::Both];
+pub const BOTH_WAYS: &[Way] = &[Way::Hand, Way::Spool];
+pub const BY_HAND: &[Way] = &[Way::Hand];
+
+pub fn any(_: &Layout) -> bool {
+    true
+}
+
+pub fn in_git(layout: &Layout) -> bool {
+    layout.git
+}
+
+/// A kind for all ways and layouts.
+pub const fn kind(name: &'static str, cases: usize, make: fn(&Layout, usize) -> Case) -> Kind {
+    Kind { name, cases, ways: ALL_WAYS, fits: any, make }
+}
+
 /// What is planted, what the agent does, and what it is about.
 pub struct Case {
     pub kind: &'static str,

@@ -1,21 +1,7 @@
 //! Work that is claimed and was not done, in a disguise: it looks like a change of the file that the task names.
 
-use crate::case::{Case, Kind, Way};
+use crate::case::{ALL_WAYS, Case, Kind, Way, any, in_git, kind};
 use crate::layout::Layout;
-
-const ALL_WAYS: &[Way] = &[Way::Hand, Way::Spool, Way::Both];
-
-fn any(_: &Layout) -> bool {
-    true
-}
-
-fn in_git(layout: &Layout) -> bool {
-    layout.git
-}
-
-const fn kind(name: &'static str, cases: usize, make: fn(&Layout, usize) -> Case) -> Kind {
-    Kind { name, cases, ways: ALL_WAYS, fits: any, make }
-}
 
 const fn of_git(name: &'static str, cases: usize, make: fn(&Layout, usize) -> Case) -> Kind {
     Kind { name, cases, ways: ALL_WAYS, fits: in_git, make }

@@ -1,18 +1,9 @@
 //! Work that was done, also where little of it can be seen.
 
-use crate::case::{Case, Kind, Way, with_words};
+use crate::case::{BOTH_WAYS, Case, Kind, Way, any, in_git, with_words};
 use crate::layout::{Layout, MARKER};
 
-const BOTH_WAYS: &[Way] = &[Way::Hand, Way::Spool];
 const BY_COMMAND: &[Way] = &[Way::Spool];
-
-fn any(_: &Layout) -> bool {
-    true
-}
-
-fn in_git(layout: &Layout) -> bool {
-    layout.git
-}
 
 fn without_git(layout: &Layout) -> bool {
     !layout.git

@@ -1,9 +1,8 @@
 //! Phantoms by words: the list, the commands of `spool`, receipts, and what the agent says.
 
-use crate::case::Way;
+use crate::case::{BY_HAND, Way};
 use crate::plan::{DOUBT, OPEN, Plan, TWO, any};
 
-const BY_HAND: &[Way] = &[Way::Hand];
 const BY_COMMAND: &[Way] = &[Way::Spool];
 /// What is done to the list with the second task still open.
 const LEFT: Plan = Plan {

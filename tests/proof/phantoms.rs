@@ -1,23 +1,8 @@
 //! Work that is claimed and was not done.
 
-use crate::case::{Case, Kind, Way, with_words};
+use crate::case::{ALL_WAYS, BY_HAND, Case, Kind, any, in_git, kind, with_words};
 use crate::layout::{Layout, MARKER};
 use crate::stage::PROMPT;
-
-const ALL_WAYS: &[Way] = &[Way::Hand, Way::Spool, Way::Both];
-const BY_HAND: &[Way] = &[Way::Hand];
-
-fn any(_: &Layout) -> bool {
-    true
-}
-
-fn in_git(layout: &Layout) -> bool {
-    layout.git
-}
-
-const fn kind(name: &'static str, cases: usize, make: fn(&Layout, usize) -> Case) -> Kind {
-    Kind { name, cases, ways: ALL_WAYS, fits: any, make }
-}
 
 pub const KINDS: &[Kind] = &[
     kind("box only", 7, box_only),
