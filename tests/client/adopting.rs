@@ -87,7 +87,6 @@ fn left_behind(version: &str, project: &Project) -> Client {
         }
         _ => Reply::error(400, "invalid_request_error", "the service is out of order"),
     });
-    let model = model.expect("a model");
     let client = client(version, project, &model).plugin(assembled_plugin());
     config.set(client.config_folder()).expect("the first time");
     let run = client
@@ -115,11 +114,8 @@ fn left_loop_moves_on(version: &str) {
         shell("echo two >> lines"),
         Reply::text("<promise>DONE</promise>"),
     ]);
-    let model = model.expect("a model");
     // One call of two is behind the loop already: what is asked for is still there in the new session.
-    let run =
-        asking(&client, &model).session(NEW).run("/speckit:ralph-loop --adopt").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = asking(&client, &model).session(NEW).succeeds("/speckit:ralph-loop --adopt");
     let asked = model.main_requests()[0].body.to_string();
     for words in ["Task:\\nWrite two lines", "taken over from session 11111111-", "at iteration 1"]
     {
@@ -145,10 +141,8 @@ fn left_loop_moves_on(version: &str) {
     assert_eq!(tombstone["moved_to"], NEW);
 
     // The old session comes back all the same: it is told once, and let go.
-    let model = ScriptedModel::playing(vec![Reply::text("Where was I?")]).expect("a model");
-    let late = asking(&client, &model).resume(OLD).run("Go on.");
-    let late = late.expect("a run");
-    assert!(late.is_success(), "{}", late.describe());
+    let model = ScriptedModel::playing(vec![Reply::text("Where was I?")]);
+    let late = asking(&client, &model).resume(OLD).succeeds("Go on.");
     assert_eq!(late.hook_feedbacks(), [""; 0], "{}", late.describe());
     assert_eq!(record(&client, OLD)["untold"], false);
 }
@@ -163,10 +157,8 @@ fn agent_adopts_a_loop(version: &str) {
         shell("echo two >> lines"),
         Reply::text("<promise>DONE</promise>"),
     ]);
-    let model = model.expect("a model");
     let run = asking(&client, &model).session(NEW);
-    let run = run.run("Go on with the loop that was left behind.").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = run.succeeds("Go on with the loop that was left behind.");
     let told = model.main_requests()[2].body.to_string();
     assert!(told.contains("Loop taken over from session 11111111-"), "{told}");
     assert!(told.contains("output <promise>DONE</promise>"), "{told}");

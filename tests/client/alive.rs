@@ -24,7 +24,6 @@ fn live(workshop: &Workshop) -> Value {
 fn thinking(workshop: &Workshop, version: &str, then: impl FnOnce(&Terminal)) {
     let work = json!({"command": "date > work", "description": "work"});
     let model = ScriptedModel::playing(vec![Reply::tool("Bash", work), Reply::silence()]);
-    let model = model.expect("a model");
     let terminal = start(workshop, &workshop.client(version, &model));
     type_the_loop(&terminal);
     model.wait_for_main_request(2);
@@ -74,7 +73,6 @@ fn permission_prompt_is_shown(version: &str) {
         Reply::tool("Bash", touch),
         Reply::text("<promise>DONE</promise>"),
     ]);
-    let model = model.expect("a model");
     let asks = json!({"permissions": {"ask": ["Bash(touch:*)"]}}).to_string();
     let client = workshop.client(version, &model);
     let client = client.settings(&workshop.project.write("settings.json", &asks));

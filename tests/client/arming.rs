@@ -34,7 +34,7 @@ fn unstartable_command_arms_nothing(version: &str) {
         (&ready.project, "/speckit:cancel", "nothing to cancel"),
     ];
     for (project, command, words) in cases {
-        let model = ScriptedModel::playing(vec![Reply::text("never")]).expect("a model");
+        let model = ScriptedModel::playing(vec![Reply::text("never")]);
         let client = client(version, project, &model).plugin(assembled_plugin());
         let run = client.run(command).expect("a run");
         assert!(run.is_success(), "{command}: {}", run.describe());
@@ -53,19 +53,15 @@ fn status_spends_no_request(version: &str) {
     let workshop = Workshop::with_tasks(3);
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
-    let model = model.expect("a model");
     let client = workshop.client(version, &model);
-    let before = client.run("/speckit:status").expect("a run");
-    assert!(before.is_success(), "{}", before.describe());
+    let before = client.succeeds("/speckit:status");
     assert!(before.notices()[0].contains("Loop: none"), "{}", before.describe());
     assert!(model.requests().is_empty(), "{}", before.describe());
 
-    let loops = client.run("/speckit:implement").expect("a run");
-    assert!(loops.is_success(), "{}", loops.describe());
+    client.succeeds("/speckit:implement");
     let spent = model.requests().len();
 
-    let after = client.run("/speckit:status").expect("a run");
-    assert!(after.is_success(), "{}", after.describe());
+    let after = client.succeeds("/speckit:status");
     assert_eq!(model.requests().len(), spent, "{}", after.describe());
     let report = after.notices().remove(0);
     for words in ["Loop: done: ", "Tasks: 3 of 3 done", "Sent back: 2 times"] {

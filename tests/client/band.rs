@@ -28,7 +28,6 @@ fn at_work(version: &str, columns: u16) -> Option<AtWork> {
         }
         worker.one_task_then_stop(asked)
     });
-    let model = model.expect("a model");
     let terminal = start_in(columns, &workshop, &workshop.client(version, &model));
     terminal.press(&["-l", "/speckit:implement"]);
     terminal.wait_for("Work through the feature's tasks.md");

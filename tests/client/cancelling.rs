@@ -26,7 +26,6 @@ fn resumed_cancel_ends_for_good(version: &str) {
         }
         worker.one_task_then_stop(asked)
     });
-    let model = model.expect("a model");
     let client = workshop.client(version, &model);
     let first = client.clone().session(SESSION).run("/speckit:implement").expect("a run");
     assert_eq!(first.exit_code, Some(1), "{}", first.describe());
@@ -36,8 +35,7 @@ fn resumed_cancel_ends_for_good(version: &str) {
     broken.store(false, Ordering::SeqCst);
     let spent = model.requests().len();
 
-    let cancelled = client.clone().resume(SESSION).run("/speckit:cancel").expect("a run");
-    assert!(cancelled.is_success(), "{}", cancelled.describe());
+    let cancelled = client.clone().resume(SESSION).succeeds("/speckit:cancel");
     assert_eq!(model.requests().len(), spent, "{}", cancelled.describe());
     let notice = cancelled.notices().remove(0);
     for words in
@@ -64,10 +62,8 @@ fn agent_shell_cancels(version: &str) {
         6 => Reply::text("It is over."),
         _ => Reply::text("Nothing holds me."),
     });
-    let model = model.expect("a model");
     let client = workshop.client(version, &model);
-    let run = client.clone().session(SESSION).run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client.clone().session(SESSION).succeeds("/speckit:implement");
     assert_eq!(model.main_requests().len(), 6, "{}", run.describe());
     assert_eq!(run.final_text(), "It is over.");
     let answer = model.main_requests()[4].tool_results().remove(0);
@@ -99,9 +95,7 @@ fn terminal_cancel_ends_next_stop(version: &str) {
         }
         worker.one_task_then_stop(asked)
     });
-    let model = model.expect("a model");
-    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = workshop.client(version, &model).succeeds("/speckit:implement");
     assert_eq!(model.complaints(), [""; 0]);
     assert_eq!(model.main_requests().len(), 6, "{}", run.describe());
     assert_eq!(run.hook_feedbacks().len(), 2, "{}", run.describe());

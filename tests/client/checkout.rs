@@ -23,13 +23,11 @@ fn checkout_finds_programs_and_loops(version: &str) {
     }
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
-    let model = model.expect("a model");
     let client = client(version, &workshop.project, &model)
         .plugin(Path::new(env!("CARGO_MANIFEST_DIR")))
         .variable("PATH", PLAIN_PATH)
         .variable("XDG_DATA_HOME", &data);
-    let run = client.run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client.succeeds("/speckit:implement");
     workshop.assert_all_done(3);
     assert_eq!(run.hook_feedbacks().len(), 2, "{}", run.describe());
     assert_eq!(workshop.verdicts(), ["continue", "continue", "end completed"]);

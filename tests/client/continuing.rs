@@ -12,9 +12,7 @@ fn twenty_stops_reach_model_once(version: &str) {
     let workshop = Workshop::with_tasks(21);
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
-    let model = model.expect("a model");
-    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = workshop.client(version, &model).succeeds("/speckit:implement");
     workshop.assert_all_done(21);
     assert_eq!(run.block_cap(), None, "{}", run.describe());
     assert_eq!(run.hook_feedbacks().len(), 20, "{}", run.describe());

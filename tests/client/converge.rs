@@ -51,9 +51,8 @@ fn converges(name: &str) -> Reply {
 
 /// Plays these replies, each to one request.
 fn plays(workshop: &Workshop, version: &str, replies: Vec<Reply>) -> (ClientRun, ScriptedModel) {
-    let model = ScriptedModel::playing(replies).expect("a model");
-    let run = workshop.client(version, &model).run("/speckit-implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let model = ScriptedModel::playing(replies);
+    let run = workshop.client(version, &model).succeeds("/speckit-implement");
     (run, model)
 }
 

@@ -235,10 +235,9 @@ fn template_feature_reaches_its_end(version: &str) {
         project: project.path().to_owned(),
         disagreements: Arc::clone(&disagreements),
     };
-    let model = ScriptedModel::start(move |asked| coordinator.reply(asked)).expect("a model");
+    let model = ScriptedModel::start(move |asked| coordinator.reply(asked));
     let client = client(version, &project, &model).plugin(assembled_plugin());
-    let run = client.run("/speckit:implement --recovery-mode").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client.succeeds("/speckit:implement --recovery-mode");
     assert_eq!(model.complaints(), [""; 0], "{}", run.describe());
     assert_eq!(disagreements.lock().unwrap().as_slice(), [""; 0]);
     assert_eq!(run.block_cap(), None);
@@ -278,10 +277,9 @@ fn played(version: &str, prompt: &str, commands: &[&str]) -> (Project, Client, C
     let project = spec_kit_project();
     let mut replies: Vec<_> = commands.iter().map(|command| shell(command)).collect();
     replies.push(Reply::text("I end my turn: see above."));
-    let model = ScriptedModel::playing(replies).expect("a model");
+    let model = ScriptedModel::playing(replies);
     let client = client(version, &project, &model).plugin(assembled_plugin());
-    let run = client.run(prompt).expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client.succeeds(prompt);
     assert_eq!(model.main_requests().len(), commands.len() + 1, "{}", run.describe());
     (project, client, run)
 }

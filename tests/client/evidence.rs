@@ -26,9 +26,7 @@ fn failing_check_sends_output_back(version: &str) {
             None => Reply::text("All is done.\n\nALL_TASKS_COMPLETE"),
         }
     });
-    let model = model.expect("a model");
-    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = workshop.client(version, &model).succeeds("/speckit:implement");
     workshop.assert_all_done(1);
     let feedbacks = run.hook_feedbacks();
     assert_eq!(feedbacks.len(), 1, "{}", run.describe());
@@ -47,9 +45,7 @@ fn switched_off_loop_holds_nobody(version: &str) {
         3 => Worker::run(&format!("printf -- '---\\nenabled: false\\n---\\n' > {SETTINGS}")),
         _ => worker.one_task_then_stop(asked),
     });
-    let model = model.expect("a model");
-    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = workshop.client(version, &model).succeeds("/speckit:implement");
     assert_eq!(model.main_requests().len(), 4, "{}", run.describe());
     assert_eq!(run.hook_feedbacks().len(), 1, "{}", run.describe());
     let said = run.system_messages("Stop");

@@ -18,11 +18,9 @@ fn compaction_loses_nothing(version: &str) {
         // By its own count of tokens the client finds the conversation too long here.
         if asked.number == 5 { reply.input_tokens(950_000) } else { reply }
     });
-    let model = model.expect("a model");
     let client = workshop.client(version, &model);
     let client = client.variable("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "100000");
-    let run = client.run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client.succeeds("/speckit:implement");
     assert!(model.requests().iter().any(|asked| asked.is_compaction()), "{}", run.describe());
     workshop.assert_all_done(6);
 
@@ -63,11 +61,9 @@ fn wandering_agent_keeps_its_loop(version: &str) {
             Reply::tool("Bash", json!({"command": command, "description": "work and wander"}))
         }
     });
-    let model = model.expect("a model");
     let plugin = workshop.recording_plugin();
     let client = crate::support::client(version, &workshop.project, &model).plugin(&plugin);
-    let run = client.run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    client.succeeds("/speckit:implement");
     workshop.assert_all_done(3);
     assert_eq!(workshop.verdicts(), ["continue", "continue", "end completed"]);
     let stops: Vec<_> =

@@ -21,9 +21,7 @@ fn second_session_is_never_held(version: &str) {
         }
         worker.one_task_then_stop(asked)
     });
-    let model = model.expect("a model");
     let neighbour = ScriptedModel::playing(vec![Reply::text("Four is the answer.")]);
-    let neighbour = neighbour.expect("a model");
     let first_client = workshop.client(version, &model);
     // A run reads what was added to all transcripts of its home: this one has a home of its own.
     let home = tempfile::tempdir().expect("a home");

@@ -204,10 +204,8 @@ fn installed_stop_hook_fires(version: &str) {
         Reply::text("So be it.").and_tool("Read", read),
         Reply::text("Ticked.").and_tool("Write", tick),
         Reply::text("ALL_TASKS_COMPLETE"),
-    ])
-    .expect("a model");
-    let run = home.client(version, &project, &model).run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    ]);
+    let run = home.client(version, &project, &model).succeeds("/speckit:implement");
     let reasons = run.hook_feedbacks();
     assert_eq!(reasons.len(), 1, "{}", run.describe());
     assert!(reasons[0].starts_with("Continue feature: 001-notes"), "{}", reasons[0]);
@@ -259,13 +257,8 @@ fn checkout_finds_installed_program(version: &str) {
     }
 
     let events = |prompt: &str| {
-        let model = ScriptedModel::playing(vec![Reply::text("All is said.")]).expect("a model");
-        let run = home
-            .client(version, &project, &model)
-            .plugin(&checkout(&place))
-            .run(prompt)
-            .expect("a run");
-        assert!(run.is_success(), "{}", run.describe());
+        let model = ScriptedModel::playing(vec![Reply::text("All is said.")]);
+        home.client(version, &project, &model).plugin(&checkout(&place)).succeeds(prompt);
         let text = fs::read_to_string(&seen).unwrap_or_default();
         let _forgotten = fs::remove_file(&seen);
         let lines = text.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
@@ -300,13 +293,9 @@ fn checkout_without_programs_says_once(version: &str) {
     let place = Project::new();
     let project = Project::new();
     let told = || {
-        let model = ScriptedModel::playing(vec![Reply::text("All is said.")]).expect("a model");
-        let run = home
-            .client(version, &project, &model)
-            .plugin(&checkout(&place))
-            .run("hello")
-            .expect("a run");
-        assert!(run.is_success(), "{}", run.describe());
+        let model = ScriptedModel::playing(vec![Reply::text("All is said.")]);
+        let run =
+            home.client(version, &project, &model).plugin(&checkout(&place)).succeeds("hello");
         assert_eq!(run.hook_feedbacks(), [""; 0]);
         run.system_messages("Stop").iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()
     };
@@ -332,8 +321,7 @@ fn commands_ask_spool_alone(version: &str) {
         Reply::tool("Bash", json!({"command": "spool task next", "description": "next"})),
         Reply::tool("Bash", json!({"command": "touch made", "description": "a file"})),
         Reply::text("All is said."),
-    ])
-    .expect("a model");
+    ]);
     let client = home.client(version, &project, &model).plugin(&checkout(&place));
     let mut command = client.command(&["-p", "/speckit:implement", "--output-format", "json"]);
     // The one flag that would allow everything is taken out again.

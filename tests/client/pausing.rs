@@ -20,7 +20,7 @@ fn agent(
     words: &'static [&'static str],
 ) -> ScriptedModel {
     let terminal = Arc::clone(workshop);
-    let model = ScriptedModel::start(move |asked: &Asked| {
+    ScriptedModel::start(move |asked: &Asked| {
         if asked.number == request {
             let output = terminal.spool(words);
             assert!(output.status.success(), "{output:?}");
@@ -30,32 +30,27 @@ fn agent(
             _ if asked.tool_results().is_empty() => Worker::run("date +%N >> work"),
             _ => Reply::text("I stop here."),
         }
-    });
-    model.expect("a model")
+    })
 }
 
 fn paused_loop_goes_on_asked(version: &str) {
     let workshop = Arc::new(Workshop::with_tasks(1));
     let model = agent(&workshop, 4, &["pause"]);
     let client = workshop.client(version, &model);
-    let first = client.clone().session(SESSION).run("/speckit:ralph-loop \"Make it\"");
-    let first = first.expect("a run");
-    assert!(first.is_success(), "{}", first.describe());
+    let first = client.clone().session(SESSION).succeeds("/speckit:ralph-loop \"Make it\"");
     assert_eq!(model.main_requests().len(), 4, "{}", first.describe());
     let told = first.system_messages("Stop");
     assert!(told.last().is_some_and(|line| line.starts_with("Ralph-speckit: paused: ")));
 
     // In the pause a person talks with the agent, and nobody holds it.
-    let talk = client.clone().resume(SESSION).run("What have you done?").expect("a run");
-    assert!(talk.is_success(), "{}", talk.describe());
+    let talk = client.clone().resume(SESSION).succeeds("What have you done?");
     assert_eq!(model.main_requests().len(), 6, "{}", talk.describe());
     let status = workshop.spool(&["status"]);
     let status = String::from_utf8(status.stdout).expect("a report");
     assert!(status.contains("Loop: paused for ") && status.contains("Iteration: 2 of 50"));
 
     assert!(workshop.spool(&["resume"]).status.success());
-    let last = client.resume(SESSION).run("Go on.").expect("a run");
-    assert!(last.is_success(), "{}", last.describe());
+    let last = client.resume(SESSION).succeeds("Go on.");
     assert_eq!(last.final_text(), "<promise>DONE</promise>");
     let verdicts = workshop.verdicts();
     assert_eq!(verdicts, ["continue", "wait", "wait", "end completed"]);
@@ -76,16 +71,13 @@ fn paused_feature_goes_on_asked(version: &str) {
         }
         worker.one_task_then_stop(asked)
     });
-    let model = model.expect("a model");
     let client = workshop.client(version, &model);
-    let first = client.clone().session(SESSION).run("/speckit:implement").expect("a run");
-    assert!(first.is_success(), "{}", first.describe());
+    let first = client.clone().session(SESSION).succeeds("/speckit:implement");
     assert_eq!(model.main_requests().len(), 4, "{}", first.describe());
     assert_eq!(workshop.status()["loop"]["state"], "paused");
     assert!(workshop.spool(&["resume"]).status.success());
     assert_eq!(workshop.status()["loop"]["state"], "live");
-    let second = client.resume(SESSION).run("Go on.").expect("a run");
-    assert!(second.is_success(), "{}", second.describe());
+    client.resume(SESSION).succeeds("Go on.");
     workshop.assert_all_done(3);
     assert_eq!(workshop.verdicts(), ["continue", "wait", "end completed"]);
     assert_eq!(model.complaints(), [""; 0]);
@@ -95,9 +87,7 @@ fn terminal_cancel_ends_mid_turn(version: &str) {
     let workshop = Arc::new(Workshop::with_tasks(1));
     let model = agent(&workshop, 3, &["cancel"]);
     let client = workshop.client(version, &model);
-    let run = client.clone().session(SESSION).run("/speckit:ralph-loop \"Make it\"");
-    let run = run.expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client.clone().session(SESSION).succeeds("/speckit:ralph-loop \"Make it\"");
     assert_eq!(model.main_requests().len(), 4, "{}", run.describe());
     assert_eq!(run.hook_feedbacks().len(), 1, "{}", run.describe());
     let later = client.resume(SESSION).run("One more thing.").expect("a run");

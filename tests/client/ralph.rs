@@ -92,7 +92,6 @@ fn forty_iterations_end_promised(version: &str) {
         done += 1;
         shell(&format!("echo {done} >> lines"))
     });
-    let model = model.expect("a model");
     let run = with_plugin(version, &project, &model);
     let run = run.run("/speckit:ralph-loop \"Write forty lines\"").expect("a run");
     let facts = facts(&project, &run);
@@ -114,10 +113,8 @@ fn promise_is_earned_by_work(version: &str) {
         shell("echo done > work"),
         Reply::text(&format!("Now it is done. {PROMISE}")),
     ]);
-    let model = model.expect("a model");
     let run = with_plugin(version, &project, &model);
-    let run = run.run("/speckit:ralph-loop \"Do the work\"").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = run.succeeds("/speckit:ralph-loop \"Do the work\"");
     let feedbacks = run.hook_feedbacks();
     assert_eq!(feedbacks.len(), 1, "{}", run.describe());
     assert!(
@@ -137,10 +134,8 @@ fn lie_ends_on_word_alone(version: &str) {
         shell("true"),
         Reply::text(PROMISE),
     ]);
-    let model = model.expect("a model");
     let client = with_plugin(version, &project, &model);
-    let run = client.run("/speckit:ralph-loop \"Do the work\"").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client.succeeds("/speckit:ralph-loop \"Do the work\"");
     assert_eq!(run.hook_feedbacks().len(), 1, "{}", run.describe());
     let words = "on the agent's word alone: no check, no changed file";
     assert!(told(&run).contains(words), "{}", facts(&project, &run));
@@ -157,11 +152,9 @@ fn a_failing_check_turns_green(version: &str) {
         shell("echo green > state"),
         Reply::text(PROMISE),
     ]);
-    let model = model.expect("a model");
     let run = with_plugin(version, &project, &model);
     let prompt = "/speckit:ralph-loop \"Make it green\" --completion-promise DONE --check 'grep green state'";
-    let run = run.run(prompt).expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = run.succeeds(prompt);
     let feedbacks = run.hook_feedbacks();
     assert_eq!(feedbacks.len(), 1, "{}", run.describe());
     assert!(
@@ -182,13 +175,10 @@ fn long_check_keeps_its_answer(version: &str) {
         shell("echo green > state"),
         Reply::text("Now it is."),
     ]);
-    let model = model.expect("a model");
     let client = with_plugin(version, &project, &model).limit(Duration::from_mins(4));
     // The slow one is slow only once.
     let check = "test -f state || { sleep 61; false; }";
-    let run = client.run(&format!("/speckit:ralph-loop \"Make it\" --check \"{check}\""));
-    let run = run.expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client.succeeds(&format!("/speckit:ralph-loop \"Make it\" --check \"{check}\""));
     let feedbacks = run.hook_feedbacks();
     assert_eq!(feedbacks.len(), 1, "{}", run.describe());
     assert!(feedbacks[0].starts_with("Check failed: `test -f state"), "{}", feedbacks[0]);
@@ -201,10 +191,8 @@ fn three_iterations_at_most(version: &str) {
     let model = ScriptedModel::start(|asked| {
         if is_prompt(asked) { shell("date +%N >> work") } else { Reply::text("not yet") }
     });
-    let model = model.expect("a model");
     let run = with_plugin(version, &project, &model);
-    let run = run.run("/speckit:ralph-loop \"Never done\" --max-iterations 3").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = run.succeeds("/speckit:ralph-loop \"Never done\" --max-iterations 3");
     assert_eq!(project.read("work").lines().count(), 3);
     assert!(
         told(&run).starts_with("Ralph-speckit: ended (max_iters, MAX_ITERATIONS_REACHED)"),
@@ -222,14 +210,12 @@ fn cancel_ends_midway(version: &str) {
         5 => Reply::error(403, "permission_error", "not now"),
         _ => Reply::text("I stop here."),
     });
-    let model = model.expect("a model");
     let client = with_plugin(version, &project, &model);
     let first =
         client.clone().session(SESSION).run("/speckit:ralph-loop \"Go on\"").expect("a run");
     assert_eq!(first.hook_feedbacks().len(), 2, "{}", first.describe());
     let spent = model.requests().len();
-    let cancelled = client.clone().resume(SESSION).run("/speckit:cancel-ralph").expect("a run");
-    assert!(cancelled.is_success(), "{}", cancelled.describe());
+    let cancelled = client.clone().resume(SESSION).succeeds("/speckit:cancel-ralph");
     assert_eq!(model.requests().len(), spent, "{}", cancelled.describe());
     let notice = cancelled.notices().remove(0);
     assert!(notice.contains("ended (cancelled): "), "{notice}");
@@ -248,11 +234,9 @@ fn task_arrives_whole_unrun(version: &str) {
         shell("true"),
         Reply::text(PROMISE),
     ]);
-    let model = model.expect("a model");
     let run = with_plugin(version, &project, &model);
     let prompt = format!("/speckit:ralph-loop \"{task}\" --max-iterations=9");
-    let run = run.run(&prompt).expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = run.succeeds(&prompt);
     let first = model.main_requests()[0].body.to_string();
     let escaped = json!(format!("Task:\n{task}\n\nThe rules are strict")).to_string();
     assert!(first.contains(escaped.trim_matches('"')), "{first}");
@@ -286,7 +270,6 @@ fn two_sessions_share_a_folder(version: &str) {
                 _ => Reply::text("<promise>NO</promise>"),
             }
         })
-        .expect("a model")
     };
     let one = agent("ONE", one_is_there, wait_for_other);
     let other = agent("OTHER", other_is_there, wait_for_one);
@@ -322,10 +305,9 @@ fn two_sessions_share_a_folder(version: &str) {
 
 fn talking_agent_precedes_client_cap(version: &str) {
     let project = Project::new();
-    let model = ScriptedModel::playing(vec![Reply::text("Shall I begin?")]).expect("a model");
+    let model = ScriptedModel::playing(vec![Reply::text("Shall I begin?")]);
     let run = with_plugin(version, &project, &model);
-    let run = run.run("/speckit:ralph-loop \"Do it\"").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = run.succeeds("/speckit:ralph-loop \"Do it\"");
     assert_eq!(model.main_requests().len(), 3, "{}", run.describe());
     assert_eq!(run.block_cap(), None, "{}", run.describe());
     assert!(told(&run).contains("(no_progress)"), "{}", told(&run));
@@ -338,10 +320,8 @@ fn needing_agent_ends_the_loop(version: &str) {
         shell("spool block 'Give me the password'"),
         Reply::text("I need the password."),
     ]);
-    let model = model.expect("a model");
     let run = with_plugin(version, &project, &model);
-    let run = run.run("/speckit:ralph-loop \"Do it\"").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = run.succeeds("/speckit:ralph-loop \"Do it\"");
     assert_eq!(run.hook_feedbacks(), [""; 0], "{}", run.describe());
     assert!(
         told(&run).contains("(blocked)") && told(&run).contains("Give me the password"),
@@ -353,10 +333,9 @@ fn needing_agent_ends_the_loop(version: &str) {
 
 fn a_mistyped_flag_costs_no_token(version: &str) {
     let project = Project::new();
-    let model = ScriptedModel::playing(vec![Reply::text("nothing")]).expect("a model");
+    let model = ScriptedModel::playing(vec![Reply::text("nothing")]);
     let run = with_plugin(version, &project, &model);
-    let run = run.run("/speckit:ralph-loop \"Do it\" --max-iteration 3").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = run.succeeds("/speckit:ralph-loop \"Do it\" --max-iteration 3");
     assert_eq!(model.requests().len(), 0, "{}", run.describe());
     assert!(run.notices()[0].contains("unknown option `--max-iteration`"), "{:?}", run.notices());
     assert!(!project.path().join(".claude").exists());

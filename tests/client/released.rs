@@ -222,10 +222,8 @@ fn released_plugin_does_a_feature(version: &str) {
         }
         worker.one_task_then_stop(asked)
     });
-    let model = model.expect("a model");
     let client = home.client(version, &workshop.project, &model).variable("PATH", "/usr/bin:/bin");
-    let run = client.run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client.succeeds("/speckit:implement");
     workshop.assert_all_done(3);
     assert_eq!(
         workshop.verdicts(),
@@ -251,7 +249,7 @@ fn released_plugin_does_a_feature(version: &str) {
     }
     assert_gone(&home);
     // A fresh session has no hook and no command of ours.
-    let model = ScriptedModel::playing(vec![Reply::text("All is said.")]).expect("a model");
+    let model = ScriptedModel::playing(vec![Reply::text("All is said.")]);
     let client = home.client(version, &workshop.project, &model);
     let run = client.run("/speckit:status").expect("a run");
     assert_eq!(run.system_messages("UserPromptExpansion"), [""; 0], "{}", run.describe());
@@ -308,10 +306,8 @@ fn plugin_installs_from_registry(version: &str) {
     let workshop = Workshop::with_tasks(1);
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
-    let model = model.expect("a model");
     let client = home.client(version, &workshop.project, &model);
-    let run = client.run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client.succeeds("/speckit:implement");
     workshop.assert_all_done(1);
     assert_eq!(workshop.verdicts(), ["end completed"], "{}", run.describe());
     let doctor = home.run(copy.join("bin/spool"), &["doctor"]);

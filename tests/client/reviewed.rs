@@ -142,9 +142,7 @@ impl Stage {
         let settings = format!("---\nreview:\n  harness: {reader}\n{more}---\n");
         self.workshop.project.write(SETTINGS, &settings);
         let model = ScriptedModel::start(script);
-        let model = model.expect("a model");
-        let run = self.client(&model).run("/speckit:implement").expect("a run");
-        assert!(run.is_success(), "{}", run.describe());
+        let run = self.client(&model).succeeds("/speckit:implement");
         assert_eq!(self.left_over(), "", "{}", run.describe());
         (run, model)
     }

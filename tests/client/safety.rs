@@ -86,7 +86,7 @@ fn edit(path: &Path, old: &str, new: &str) -> Reply {
 }
 
 fn playing(replies: Vec<Reply>) -> ScriptedModel {
-    ScriptedModel::playing(replies).expect("a model")
+    ScriptedModel::playing(replies)
 }
 
 /// What the tools of the conversation answered, oldest first, after a run in which each was allowed.
@@ -269,8 +269,7 @@ fn s1_broken_pins_run_nothing(version: &str) {
             None if turn == files.len() * DAMAGES.len() => shell("spool task verify T001"),
             None => Reply::text("I stop here."),
         }
-    })
-    .expect("a model");
+    });
     let client = editing(version, &project, &model);
     *slot.lock().unwrap() = Some(client.clone());
     let run = client.run("/speckit:implement").expect("a run");
@@ -368,8 +367,7 @@ fn s2_cloned_repository_runs_nothing(version: &str) {
     for words in ["Hello.", "ALL_TASKS_COMPLETE"] {
         let model = playing(vec![Reply::text(words)]);
         let client = client(version, &project, &model).plugin(assembled_plugin());
-        let run = client.permission_mode("default").run("hi").expect("a run");
-        assert!(run.is_success(), "{}", run.describe());
+        let run = client.permission_mode("default").succeeds("hi");
         assert!(!project.path().join("pwned").exists(), "{}", run.describe());
         if words == "Hello." {
             let told = run.system_messages("Stop").join("\n");

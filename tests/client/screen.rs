@@ -175,7 +175,6 @@ fn person_types_and_sees(version: &str) {
     let workshop = Workshop::with_tasks(3);
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
-    let model = model.expect("a model");
     let client = workshop.client(version, &model);
     let terminal = start(&workshop, &client);
     terminal.press(&["-l", "/speckit:implement"]);
@@ -209,7 +208,6 @@ fn a_healthy_run_shows_no_problem(version: &str) {
     let workshop = Workshop::with_tasks(5);
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
-    let model = model.expect("a model");
     let terminal = start(&workshop, &workshop.client(version, &model));
     type_line(&terminal, "/speckit:implement");
     terminal.wait_for("Ralph-speckit: done: 001-long-list · 5 of 5 tasks");
@@ -251,7 +249,7 @@ fn escape_leaves_no_check(version: &str) {
         "check.sh",
         "(trap '' TERM; echo $BASHPID >> pids; while :; do sleep 1; done) &\nsh -c 'echo $$ >> pids; exec sleep 1000' &\necho $$ >> pids\nwait\n",
     );
-    let model = ScriptedModel::playing(vec![Reply::text("It is made.")]).expect("a model");
+    let model = ScriptedModel::playing(vec![Reply::text("It is made.")]);
     let client = workshop.client(version, &model);
     let terminal = start(&workshop, &client);
     terminal.press(&["-l", "/speckit:ralph-loop \"Make it\" --check \"bash check.sh\""]);
@@ -300,7 +298,6 @@ fn typed_cancel_ends_the_loop(version: &str) {
         }
         works_then_stops(asked)
     });
-    let model = model.expect("a model");
     let client = workshop.client(version, &model);
     let terminal = start(&workshop, &client);
     type_the_loop(&terminal);
@@ -344,7 +341,6 @@ fn typed_words_reach_the_agent(version: &str) {
         }
         works_then_stops(asked)
     });
-    let model = model.expect("a model");
     let client = workshop.client(version, &model);
     let terminal = start(&workshop, &client);
     type_the_loop(&terminal);
@@ -379,7 +375,6 @@ fn resumed_queue_passes_no_stop(version: &str) {
             _ => works_then_stops(asked),
         }
     });
-    let model = model.expect("a model");
     let client = workshop.client(version, &model);
     let terminal = start(&workshop, &client.clone().session(SESSION));
     type_the_loop(&terminal);
@@ -391,9 +386,7 @@ fn resumed_queue_passes_no_stop(version: &str) {
     // It is killed.
     drop(terminal);
     go.send(()).expect("the agent");
-    let run = client.resume(SESSION).run("Go on.");
-    let run = run.expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client.resume(SESSION).succeeds("Go on.");
     let verdicts = workshop.verdicts();
     assert_eq!(verdicts, ["continue", "continue", "end completed"], "{}", run.describe());
 }
@@ -412,7 +405,6 @@ fn broken_turn_spends_nothing(version: &str) {
         }
         _ => works_then_stops(asked),
     });
-    let model = model.expect("a model");
     let client = workshop.client(version, &model);
     let terminal = start(&workshop, &client);
     type_the_loop(&terminal);
@@ -456,7 +448,6 @@ fn failing_turn_pauses_until_prompt(version: &str) {
         }
         works_then_stops(asked)
     });
-    let model = model.expect("a model");
     let terminal = start(&workshop, &workshop.client(version, &model));
     type_the_loop(&terminal);
     terminal.wait_for("the service is out of order");
@@ -491,7 +482,6 @@ fn t6_cleared_session_keeps_loop(version: &str) {
         }
         works_then_stops(asked)
     });
-    let model = model.expect("a model");
     let terminal = start(&workshop, &workshop.client(version, &model));
     type_the_loop(&terminal);
     terminal.wait_for("the service is out of order");
@@ -526,7 +516,6 @@ fn waiting_person_brings_no_stop(version: &str) {
             _ => Reply::text("<promise>DONE</promise>"),
         }
     });
-    let model = model.expect("a model");
     let asks = json!({"permissions": {"ask": ["Bash(touch:*)"]}}).to_string();
     let client = client(version, &workshop.project, &model)
         .plugin(&workshop.recording_plugin())

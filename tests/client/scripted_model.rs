@@ -25,9 +25,8 @@ on_every_client! {
 
 fn answer_without_tools_ends(version: &str) {
     let project = Project::new();
-    let model = ScriptedModel::playing(vec![Reply::text("All is said.")]).expect("a model");
-    let run = client(version, &project, &model).run("hello").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let model = ScriptedModel::playing(vec![Reply::text("All is said.")]);
+    let run = client(version, &project, &model).succeeds("hello");
     assert_eq!(run.final_text(), "All is said.");
     assert_eq!(run.texts(), ["All is said."]);
     assert_eq!(run.block_cap(), None);
@@ -43,9 +42,8 @@ fn tool_call_writes_a_file(version: &str) {
     let file = project.path().join("note.txt");
     let write = Reply::text("I write.")
         .and_tool("Write", json!({"file_path": file, "content": "written\n"}));
-    let model = ScriptedModel::playing(vec![write, Reply::text("Done.")]).expect("a model");
-    let run = client(version, &project, &model).run("write a note").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let model = ScriptedModel::playing(vec![write, Reply::text("Done.")]);
+    let run = client(version, &project, &model).succeeds("write a note");
     assert_eq!(project.read("note.txt"), "written\n");
     assert_eq!(run.tool_calls().len(), 1);
     assert_eq!(model.main_requests().len(), 2);
@@ -62,9 +60,7 @@ fn blocking_hook_sends_back_once(version: &str) {
     let model = ScriptedModel::start(|asked| {
         Reply::text(if asked.is_hook_feedback() { "Now done." } else { "Done." })
     });
-    let model = model.expect("a model");
-    let run = client(version, &project, &model).settings(&settings).run("work").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client(version, &project, &model).settings(&settings).succeeds("work");
     assert_eq!(run.hook_feedbacks(), ["One task\nis open"]);
     assert_eq!(run.system_messages("Stop"), ["going on"]);
     assert_eq!(run.final_text(), "Now done.");
@@ -80,9 +76,8 @@ fn client_overrides_endless_blocks(version: &str) {
     let project = Project::new();
     let settings = project
         .hook("Stop", r#"cat > /dev/null; echo '{"decision":"block","reason":"never enough"}'"#);
-    let model = ScriptedModel::playing(vec![Reply::text("Done.")]).expect("a model");
-    let run = client(version, &project, &model).settings(&settings).run("work").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let model = ScriptedModel::playing(vec![Reply::text("Done.")]);
+    let run = client(version, &project, &model).settings(&settings).succeeds("work");
     // Eight blocks hold; the ninth is overridden.
     assert_eq!(model.main_requests().len(), 9, "{}", run.describe());
     assert_eq!(run.hook_feedbacks().len(), 9, "{}", run.describe());
@@ -105,9 +100,7 @@ fn tool_calls_prevent_overrides(version: &str) {
         }
         Reply::text("Done.")
     });
-    let model = model.expect("a model");
-    let run = client(version, &project, &model).settings(&settings).run("work").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client(version, &project, &model).settings(&settings).succeeds("work");
     assert_eq!(run.hook_feedbacks().len(), 12);
     assert_eq!(project.read("work").lines().count(), 13);
     assert_eq!(run.block_cap(), None);
@@ -122,12 +115,9 @@ fn blocked_command_costs_nothing(version: &str) {
         "demo:(start|other)",
         r#"cat > input; printf '%s' '{"decision":"block","reason":"No feature here\nmake one first"}'"#,
     );
-    let model = ScriptedModel::playing(vec![Reply::text("never")]).expect("a model");
-    let run = client(version, &project, &model)
-        .plugin(&plugin)
-        .run("/demo:start --now\nplease")
-        .expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let model = ScriptedModel::playing(vec![Reply::text("never")]);
+    let run =
+        client(version, &project, &model).plugin(&plugin).succeeds("/demo:start --now\nplease");
     assert!(model.requests().is_empty(), "{}", run.describe());
     let notices = run.notices();
     assert_eq!(notices.len(), 1, "{}", run.describe());
@@ -145,9 +135,8 @@ fn plugin_hook_tells_both(version: &str) {
     });
     let script = format!("cat > /dev/null; printf '%s' '{answer}'");
     let plugin = project.plugin("demo", "start", "UserPromptExpansion", "demo:start", &script);
-    let model = ScriptedModel::playing(vec![Reply::text("I see.")]).expect("a model");
-    let run = client(version, &project, &model).plugin(&plugin).run("/demo:start").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let model = ScriptedModel::playing(vec![Reply::text("I see.")]);
+    let run = client(version, &project, &model).plugin(&plugin).succeeds("/demo:start");
     assert_eq!(run.system_messages("UserPromptExpansion"), ["The loop is armed"]);
     let requests = model.main_requests();
     assert_eq!(requests.len(), 1);
@@ -159,7 +148,7 @@ fn service_error_ends_without_stop(version: &str) {
     let project = Project::new();
     let settings = project.hook("Stop", "cat > stopped");
     let failure = Reply::error(403, "permission_error", "not for you");
-    let model = ScriptedModel::playing(vec![failure]).expect("a model");
+    let model = ScriptedModel::playing(vec![failure]);
     let run = client(version, &project, &model).settings(&settings).run("work").expect("a run");
     assert!(!run.is_success());
     assert_eq!(run.exit_code, Some(1), "{}", run.describe());
@@ -172,14 +161,12 @@ fn resumed_session_keeps_its_id(version: &str) {
     let project = Project::new();
     let settings = project
         .hook("Stop", r#"cat > /dev/null; printf '%s' '{"systemMessage":"one turn is over"}'"#);
-    let model = ScriptedModel::playing(vec![Reply::text("First."), Reply::text("Second.")])
-        .expect("a model");
+    let model = ScriptedModel::playing(vec![Reply::text("First."), Reply::text("Second.")]);
     let session = "11111111-2222-4333-8444-555555555555";
     let client = client(version, &project, &model).settings(&settings);
     let first = client.clone().session(session).run("begin").expect("a run");
     assert_eq!(first.session_id(), Some(session), "{}", first.describe());
-    let second = client.resume(session).run("go on").expect("a run");
-    assert!(second.is_success(), "{}", second.describe());
+    let second = client.resume(session).succeeds("go on");
     assert_eq!(second.session_id(), Some(session), "{}", second.describe());
     // Each run tells only of itself, although both write to one transcript.
     assert_eq!(first.system_messages("Stop").len(), 1);
@@ -201,9 +188,7 @@ fn subagent_asks_by_own_name(version: &str) {
         });
         Reply::tool("Task", input)
     });
-    let model = model.expect("a model");
-    let run = client(version, &project, &model).run("delegate").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client(version, &project, &model).succeeds("delegate");
     let subagent = model.subagent_requests();
     assert_eq!(subagent.len(), 1, "{}", run.describe());
     assert!(subagent[0].first_text().contains("Speak."));
@@ -228,13 +213,10 @@ printf '{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext
         Reply::tool("Bash", json!({"command": "echo work", "description": "work"}))
             .input_tokens(950_000)
     });
-    let model = model.expect("a model");
     let run = client(version, &project, &model)
         .settings(&settings)
         .variable("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "100000")
-        .run("work");
-    let run = run.expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+        .succeeds("work");
     assert!(model.requests().iter().any(|asked| asked.is_compaction()), "{}", run.describe());
     let last = model.main_requests().pop().expect("a request");
     assert!(
@@ -256,7 +238,6 @@ fn broken_run_leaves_nothing(version: &str) {
         "Bash",
         json!({"command": command, "description": "sleep"}),
     )]);
-    let model = model.expect("a model");
     let client = client(version, &project, &model);
     let broken_off = catch_unwind(AssertUnwindSafe(|| {
         client.run_watched("sleep", &mut |line| {

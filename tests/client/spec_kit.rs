@@ -32,16 +32,13 @@ fn checklists_and_hooks_take_part(version: &str) {
         Reply::tool("Skill", json!({"skill": "speckit-lint"})),
         Reply::text("All is well.\n\nALL_TASKS_COMPLETE"),
     ]);
-    let model = model.expect("a model");
     let client = workshop.client(version, &model);
 
-    let refused = client.run("/speckit:implement").expect("a run");
-    assert!(refused.is_success(), "{}", refused.describe());
+    let refused = client.succeeds("/speckit:implement");
     assert!(refused.notices()[0].contains("ux.md: 1 of 1 open"), "{}", refused.describe());
     assert!(model.requests().is_empty(), "{}", refused.describe());
 
-    let run = client.run("/speckit:implement --ignore-checklists").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client.succeeds("/speckit:implement --ignore-checklists");
     assert_eq!(workshop.verdicts(), ["continue", "end completed"], "{}", run.describe());
     let requests = model.main_requests();
     assert_eq!(requests.len(), 4, "{}", run.describe());
@@ -117,7 +114,7 @@ fn agent() -> ScriptedModel {
         work("T005", "src/store.py"),
         Reply::text("Now they are.\n\nALL_TASKS_COMPLETE"),
     ];
-    ScriptedModel::playing(replies).expect("a model")
+    ScriptedModel::playing(replies)
 }
 
 /// Fails unless the five boxes are ticked and no other, and every text of ours reached the model once.
@@ -211,7 +208,7 @@ fn agent_called_command_arms_nothing(version: &str) {
         .map(|name| Reply::tool("Skill", json!({"skill": name, "args": "T001"})))
         .collect();
     replies.push(Reply::text("Done."));
-    let model = ScriptedModel::playing(replies).expect("a model");
+    let model = ScriptedModel::playing(replies);
     let client = workshop.client(version, &model);
     let run = client.run("Work on the tasks").expect("a run");
     assert_eq!(model.main_requests().len(), 4, "{}", run.describe());
@@ -233,7 +230,6 @@ fn a_scheduled_task_arms_nothing(version: &str) {
         ),
         _ => Reply::text("Scheduled, I think."),
     });
-    let model = model.expect("a model");
     let client = workshop.client(version, &model);
     let terminal = start(&workshop, &client);
     type_line(&terminal, "Schedule it");

@@ -19,9 +19,7 @@ fn one_command_does_fifty_tasks(version: &str) {
     let workshop = Workshop::with_tasks(50);
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
-    let model = model.expect("a model");
-    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = workshop.client(version, &model).succeeds("/speckit:implement");
     workshop.assert_all_done(50);
     assert_eq!(run.block_cap(), None, "{}", run.describe());
     // What arming shows of the commands that will be run is said by the event that armed; 2.1.143 says it nowhere.
@@ -86,9 +84,7 @@ fn toolless_stops_delay_no_tasks(version: &str) {
         }
         worker.one_task_then_stop(asked)
     });
-    let model = model.expect("a model");
-    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = workshop.client(version, &model).succeeds("/speckit:implement");
     workshop.assert_all_done(50);
     assert_eq!(run.block_cap(), None, "{}", run.describe());
     let rests = run.texts().iter().filter(|text| *text == "I would rather rest.").count();
@@ -105,9 +101,7 @@ fn unarmed_old_state_is_finished(version: &str) {
     workshop.write_old_state(50);
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
-    let model = model.expect("a model");
-    let run = workshop.client(version, &model).run("Go on with the tasks.").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = workshop.client(version, &model).succeeds("Go on with the tasks.");
     workshop.assert_all_done(50);
     assert_eq!(run.block_cap(), None, "{}", run.describe());
     assert_eq!(run.hook_feedbacks().len(), 49, "{}", run.describe());
@@ -130,10 +124,8 @@ fn last_stop_says_done(version: &str) {
     let plugin = workshop.recording_plugin();
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
-    let model = model.expect("a model");
     let client = client(version, &workshop.project, &model).plugin(&plugin);
-    let run = client.run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    client.succeeds("/speckit:implement");
     workshop.assert_all_done(3);
     let calls = workshop.recorded();
     let events: Vec<_> = calls.iter().map(|call| call.event.as_str()).collect();
@@ -160,10 +152,8 @@ fn iteration_limit_ends_by_name(version: &str) {
     let workshop = Workshop::with_tasks(10);
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
-    let model = model.expect("a model");
     let client = workshop.client(version, &model);
-    let run = client.run("/speckit:implement --max-iterations=3").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client.succeeds("/speckit:implement --max-iterations=3");
     assert_eq!(run.hook_feedbacks().len(), 2, "{}", run.describe());
     assert_eq!(model.main_requests().len(), 6, "{}", run.describe());
     let told = run.system_messages("Stop");
@@ -191,9 +181,7 @@ fn early_claim_is_sent_back(version: &str) {
         Some(id) => Worker::work_on(&id),
         None => Reply::text("Now they are.\n\nALL_TASKS_COMPLETE"),
     });
-    let model = model.expect("a model");
-    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = workshop.client(version, &model).succeeds("/speckit:implement");
     workshop.assert_all_done(4);
     let requests = model.main_requests();
     assert_eq!(requests.len(), 6, "{}", run.describe());
@@ -213,9 +201,8 @@ fn early_claim_is_sent_back(version: &str) {
 
 fn talking_agent_is_let_go(version: &str) {
     let workshop = Workshop::with_tasks(3);
-    let model = ScriptedModel::playing(vec![Reply::text("Shall I begin?")]).expect("a model");
-    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let model = ScriptedModel::playing(vec![Reply::text("Shall I begin?")]);
+    let run = workshop.client(version, &model).succeeds("/speckit:implement");
     // The client itself would end the turn at the ninth, without a reason.
     assert_eq!(model.main_requests().len(), 3, "{}", run.describe());
     assert_eq!(run.hook_feedbacks().len(), 2, "{}", run.describe());

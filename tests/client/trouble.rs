@@ -24,9 +24,7 @@ fn corrupt_state_is_told_once(version: &str) {
         Reply::text("I have edited the state file."),
         Reply::text("I cannot repair it."),
     ]);
-    let model = model.expect("a model");
-    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = workshop.client(version, &model).succeeds("/speckit:implement");
     assert_eq!(model.main_requests().len(), 3, "{}", run.describe());
     let feedbacks = run.hook_feedbacks();
     assert_eq!(feedbacks.len(), 1, "{}", run.describe());
@@ -54,9 +52,7 @@ fn repaired_state_goes_on(version: &str) {
         3 => Worker::run(&format!("cp kept {state}")),
         _ => worker.one_task_then_stop(asked),
     });
-    let model = model.expect("a model");
-    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = workshop.client(version, &model).succeeds("/speckit:implement");
     workshop.assert_all_done(2);
     assert!(run.hook_feedbacks()[0].starts_with("ERROR: Corrupt"), "{}", run.describe());
     assert_eq!(workshop.verdicts().last().map(String::as_str), Some("end completed"));
@@ -67,11 +63,9 @@ fn late_stop_ends_nothing(version: &str) {
     let workshop = Workshop::with_tasks(3);
     let worker = workshop.worker();
     let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
-    let model = model.expect("a model");
     let client = client(version, &workshop.project, &model);
     let client = client.plugin(&workshop.plugin_with_late_stops());
-    let run = client.run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client.succeeds("/speckit:implement");
     workshop.assert_all_done(3);
     assert_eq!(workshop.verdicts(), ["continue", "continue", "end completed"]);
     assert_eq!(run.hook_feedbacks().len(), 2, "{}", run.describe());
@@ -89,7 +83,6 @@ fn broken_turn_pauses_the_loop(version: &str) {
         }
         worker.one_task_then_stop(asked)
     });
-    let model = model.expect("a model");
     let client = workshop.client(version, &model);
     let first = client.clone().session(SESSION).run("/speckit:implement").expect("a run");
     assert_eq!(first.exit_code, Some(1), "{}", first.describe());
@@ -109,8 +102,7 @@ fn broken_turn_pauses_the_loop(version: &str) {
 
     broken.store(false, Ordering::SeqCst);
     let spent = model.main_requests().len();
-    let second = client.resume(SESSION).run("Go on, please.").expect("a run");
-    assert!(second.is_success(), "{}", second.describe());
+    client.resume(SESSION).succeeds("Go on, please.");
     let resumed = model.main_requests()[spent].body["messages"].to_string();
     assert!(resumed.contains("a loop is armed in this session: feature"), "{resumed}");
     workshop.assert_all_done(4);
@@ -153,9 +145,7 @@ fn background_subagent_is_awaited() {
             _ => worker.one_task_then_stop(asked),
         }
     });
-    let model = model.expect("a model");
-    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = workshop.client(version, &model).succeeds("/speckit:implement");
     workshop.assert_all_done(2);
     let requests = model.main_requests();
     assert!(requests[2].hook_feedback().is_empty(), "the wait was no wait: {}", run.describe());
@@ -183,9 +173,7 @@ fn t10_a_monitor_is_waited_for() {
         2 => Reply::text("It runs. I wait for it."),
         _ => worker.one_task_then_stop(asked),
     });
-    let model = model.expect("a model");
-    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = workshop.client(version, &model).succeeds("/speckit:implement");
     workshop.assert_all_done(1);
     let woken = &model.main_requests()[2];
     assert!(woken.hook_feedback().is_empty(), "the wait was no wait: {}", run.describe());

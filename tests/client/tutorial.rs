@@ -90,7 +90,7 @@ fn agent() -> ScriptedModel {
         ),
         Reply::text("All three are done, and the test passes."),
     ];
-    ScriptedModel::playing(replies).expect("a model")
+    ScriptedModel::playing(replies)
 }
 
 fn tutorial_steps_hold(version: &str) {

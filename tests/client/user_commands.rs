@@ -49,11 +49,9 @@ fn setup_command_passes_the_task(version: &str) {
         Reply::tool("Bash", work),
         Reply::text("<promise>DONE</promise>"),
     ]);
-    let model = model.expect("a model");
     let client = client(version, &project, &model);
     spool_setup(version, &client, &["--user-commands"]);
-    let run = client.run(&format!("/ralph-loop \"{TASK}\" --max-iterations 9")).expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
+    let run = client.succeeds(&format!("/ralph-loop \"{TASK}\" --max-iterations 9"));
     let first = model.main_requests()[0].body.to_string();
     let escaped = json!(format!("Task:\n{TASK}\n\nThe rules are strict")).to_string();
     assert!(first.contains(escaped.trim_matches('"')), "{first}");
@@ -80,7 +78,7 @@ fn personal_command_stays_untouched(version: &str) {
     ];
     for (number, place) in places.iter().enumerate() {
         let project = Project::new();
-        let model = ScriptedModel::playing(vec![Reply::text("I have looked.")]).expect("a model");
+        let model = ScriptedModel::playing(vec![Reply::text("I have looked.")]);
         let client = client(version, &project, &model).plugin(assembled_plugin());
         let path = place(&client, project.path());
         // A skill goes before a command: ours may be there, and it is theirs that is called.
@@ -89,8 +87,7 @@ fn personal_command_stays_untouched(version: &str) {
         }
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, own).unwrap();
-        let run = client.run("/ralph-loop \"Make it\"").expect("a run");
-        assert!(run.is_success(), "{}", run.describe());
+        let run = client.succeeds("/ralph-loop \"Make it\"");
         let asked = model.main_requests()[0].body.to_string();
         assert!(asked.contains("The body of my own: \\\"Make it\\\""), "{number}: {asked}");
         assert!(!asked.contains("ralph-speckit"), "{number}: {asked}");

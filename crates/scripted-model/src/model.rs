@@ -56,11 +56,13 @@ struct Record {
 
 impl ScriptedModel {
     /// Returns a model that listens on a free port of 127.0.0.1 and asks `script` for every reply.
-    pub fn start(
-        script: impl FnMut(&Asked) -> Reply + Send + 'static,
-    ) -> io::Result<ScriptedModel> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        let address = listener.local_addr()?;
+    ///
+    /// # Panics
+    /// Where the machine has no port or no thread for it.
+    #[track_caller]
+    pub fn start(script: impl FnMut(&Asked) -> Reply + Send + 'static) -> ScriptedModel {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let address = listener.local_addr().expect("its address");
         let shared = Arc::new(Shared {
             script: Mutex::new(Box::new(script)),
             record: Mutex::default(),
@@ -69,14 +71,16 @@ impl ScriptedModel {
         let served = Arc::clone(&shared);
         let acceptor = thread::Builder::new()
             .name("scripted-model".to_owned())
-            .spawn(move || accept(&listener, &served))?;
-        Ok(ScriptedModel { address, shared, acceptor: Some(acceptor) })
+            .spawn(move || accept(&listener, &served))
+            .expect("a thread");
+        ScriptedModel { address, shared, acceptor: Some(acceptor) }
     }
 
     /// Returns a model that plays a fixed list: the conversation gets one reply after the other, the last one again and again.
     ///
     /// Subagents are answered `done`.
-    pub fn playing(replies: Vec<Reply>) -> io::Result<ScriptedModel> {
+    #[track_caller]
+    pub fn playing(replies: Vec<Reply>) -> ScriptedModel {
         ScriptedModel::start(move |asked| {
             if asked.is_subagent() {
                 return Reply::text("done");
@@ -391,8 +395,7 @@ mod tests {
 
     #[test]
     fn a_list_is_played_in_order_and_its_last_reply_repeats() {
-        let model =
-            ScriptedModel::playing(vec![Reply::text("one"), Reply::text("two")]).expect("a model");
+        let model = ScriptedModel::playing(vec![Reply::text("one"), Reply::text("two")]);
         let answers = [ask(&model), ask(&model), ask(&model)];
         assert!(answers[0].contains(r#""text":"one""#), "{}", answers[0]);
         assert!(answers[1].contains(r#""text":"two""#) && answers[2].contains(r#""text":"two""#));
@@ -413,7 +416,7 @@ mod tests {
     #[test]
     fn a_request_without_a_stream_gets_one_message() {
         let reply = Reply::text("I run.").and_tool("Bash", json!({"command": "ls"}));
-        let model = ScriptedModel::playing(vec![reply]).expect("a model");
+        let model = ScriptedModel::playing(vec![reply]);
         let answer = post(&model, "/v1/messages", "", &QUESTION.replace("true", "false"));
         let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
         let message: Value = serde_json::from_str(body).expect("one message");
@@ -424,7 +427,7 @@ mod tests {
 
     #[test]
     fn a_body_in_chunks_is_put_together() {
-        let model = ScriptedModel::playing(vec![Reply::text("heard")]).expect("a model");
+        let model = ScriptedModel::playing(vec![Reply::text("heard")]);
         let (first, second) = QUESTION.split_at(20);
         let head = "POST /v1/messages HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
         let body = format!(
@@ -445,7 +448,6 @@ mod tests {
                 "from the main"
             })
         });
-        let model = model.expect("a model");
         assert!(
             post(&model, "/v1/messages", "X-Claude-Code-Agent-Id: a1\r\n", QUESTION)
                 .contains("from the subagent")
@@ -460,7 +462,7 @@ mod tests {
     #[test]
     fn an_error_carries_its_status_its_type_and_when_to_try_again() {
         let reply = Reply::error(429, "rate_limit_error", "slow down").retry_after(7);
-        let model = ScriptedModel::playing(vec![reply]).expect("a model");
+        let model = ScriptedModel::playing(vec![reply]);
         let answer = ask(&model);
         assert!(answer.starts_with("HTTP/1.1 429 Too Many Requests\r\n"), "{answer}");
         assert!(answer.contains("Retry-After: 7\r\n"), "{answer}");
@@ -472,7 +474,7 @@ mod tests {
 
     #[test]
     fn questions_beside_the_conversation_are_answered_without_the_script() {
-        let model = ScriptedModel::start(|_| panic!("nobody asks me")).expect("a model");
+        let model = ScriptedModel::start(|_| panic!("nobody asks me"));
         assert!(send(&model, "HEAD / HTTP/1.1\r\n\r\n").ends_with("\r\n\r\n"));
         assert!(send(&model, "GET /api/hello HTTP/1.1\r\n\r\n").ends_with("{}"));
         assert!(post(&model, "/v1/messages/count_tokens", "", QUESTION).contains("input_tokens"));
@@ -482,7 +484,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_and_the_model_goes_on() {
-        let model = ScriptedModel::playing(vec![Reply::text("still here")]).expect("a model");
+        let model = ScriptedModel::playing(vec![Reply::text("still here")]);
         let too_long = format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(70_000));
         for (bytes, status) in [
             ("hello\r\n\r\n", "400"),
@@ -503,8 +505,7 @@ mod tests {
 
     #[test]
     fn a_script_that_panics_is_an_error_for_the_client_and_a_complaint_for_the_test() {
-        let model = ScriptedModel::start(|asked| panic!("unexpected request {}", asked.number))
-            .expect("a model");
+        let model = ScriptedModel::start(|asked| panic!("unexpected request {}", asked.number));
         assert!(ask(&model).starts_with("HTTP/1.1 400 "));
         assert!(ask(&model).contains("the script panicked: unexpected request 2"));
         assert_eq!(model.complaints().len(), 2);
@@ -512,7 +513,7 @@ mod tests {
 
     #[test]
     fn the_model_stops_while_it_is_silent_and_while_a_request_is_half_sent() {
-        let model = ScriptedModel::playing(vec![Reply::silence()]).expect("a model");
+        let model = ScriptedModel::playing(vec![Reply::silence()]);
         let mut waiting = TcpStream::connect(model.address).expect("a connection");
         write!(
             waiting,

@@ -130,6 +130,14 @@ impl Client {
         self.run_watched(prompt, &mut |_| {})
     }
 
+    /// Runs one prompt as `run` does; the test fails unless it ends well.
+    #[track_caller]
+    pub fn succeeds(&self, prompt: &str) -> ClientRun {
+        let run = self.run(prompt).expect("a run");
+        assert!(run.is_success(), "{}", run.describe());
+        run
+    }
+
     /// Runs one prompt as `run` does and shows `watch` every line of the client's output as it comes.
     pub fn run_watched(&self, prompt: &str, watch: &mut dyn FnMut(&Value)) -> Result<ClientRun> {
         let config = self.config_folder();
