@@ -358,14 +358,20 @@ fn an_empty_promise_is_never_kept() {
 }
 
 #[test]
-fn need_begins_an_uncoded_line() {
+fn need_is_meant_like_a_promise() {
     assert_eq!(blocked("I stop.\n<blocked>set API_KEY</blocked>"), Some("set API_KEY"));
     assert_eq!(blocked("  <blocked>\nset it\n</blocked>\nBye."), Some("set it"));
     assert_eq!(blocked("<blocked>a</blocked>\n<blocked>b</blocked>"), Some("b"));
+    assert_eq!(blocked("A person is needed. <blocked>Buy it</blocked> Bye."), Some("Buy it"));
+    assert_eq!(blocked("- **<blocked>a</blocked>** <blocked>b</blocked>"), Some("b"));
     for text in [
         "I do not say <blocked>x</blocked> yet",
         "<blocked></blocked>",
         "<blocked>never closed",
+        "</blocked><blocked>",
+        "If I cannot go on, I will say <blocked>x</blocked>.",
+        "He said \"<blocked>x</blocked>\".",
+        "> Well, <blocked>x</blocked>",
         "```\n<blocked>x</blocked>\n```",
         "`<blocked>x</blocked>`",
     ] {
