@@ -34,7 +34,6 @@ use crate::store::loops::VerifyCommands;
 use crate::store::names::ArmedBy;
 use crate::store::pins::{Pin, PinKey, Pins};
 use crate::store::receipts::{MOST_FILES, Receipts, armed_specification, newest};
-use crate::system::names;
 use crate::world::{self, WallTime};
 
 /// The baseline of a run that was stopped or whose runner was killed.
@@ -330,12 +329,7 @@ pub(super) fn pin<'a>(
     if commands.is_empty() && !judges {
         return None;
     }
-    let folder = change.folder.strip_prefix(&change.root).unwrap_or(&change.folder);
-    let feature = Feature {
-        name: change.id.clone(),
-        folder: change.folder.clone(),
-        relative: names::with_slashes(folder),
-    };
+    let feature = change.feature();
     let pin = Pin {
         about: change.id.clone(),
         armed_at,

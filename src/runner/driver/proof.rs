@@ -13,6 +13,7 @@ use crate::engine::proof::{LeastProof, Proof, UnprovedTask};
 use crate::engine::{Difference, Work};
 use crate::evidence::contents::{Contents, KeptContents};
 use crate::evidence::task_list;
+use crate::feature::project::Project;
 use crate::forms::events::RunnerEvent;
 use crate::judge::ticks::{TickClaim, Ticks};
 use crate::judge::words::{answer, lack};
@@ -20,6 +21,8 @@ use crate::judge::{LOOK, Looks, TickJudge, promised};
 use crate::runner::options::DoneWhen;
 use crate::runner::state::{EarlierLoop, Iteration, time_of};
 use crate::runner::task_list::TaskListUpdate;
+use crate::session::arm::feature::open_again;
+use crate::session::view::FeatureView;
 use crate::store::read::read;
 use crate::store::receipts::{MOST_FILES, Receipt, Receipts, Witness};
 use crate::world::{self, WallTime};
@@ -168,6 +171,33 @@ impl Driver<'_> {
         looked.tampered.removed = missing;
     }
 
+    /// Opens the boxes that a stop of an earlier loop in a session refused, as an arming in a session does.
+    pub(super) fn open_refused(&mut self) {
+        let change = self.plan.change;
+        if self.plan.options.settings.proof() == LeastProof::Word {
+            return;
+        }
+        let (project, feature) = (Project { root: change.root.clone() }, change.feature());
+        let mut refused = FeatureView::of(&project, &feature).refused();
+        let list = self.tree.looked_list();
+        refused.retain(|id| list.and_then(|list| list.find(id)).is_some_and(|task| task.done));
+        if let Some(words) = open_again(&refused) {
+            self.console.screen.warn(&words);
+            self.open_boxes(&refused);
+        }
+    }
+
+    /// Opens these boxes, and looks at the list again.
+    fn open_boxes(&mut self, ids: &[String]) -> Option<TaskListUpdate> {
+        if let Err(error) = self.tree.open_boxes(ids) {
+            self.console.screen.warn(&format!(
+                "the boxes of {} cannot be opened again: {error}; they count as open all the same",
+                ids.join(", ")
+            ));
+        }
+        Some(self.tree.tasks.as_mut()?.look_again(ids))
+    }
+
     /// Opens the boxes of unproved tasks, and tells the next agent and the person.
     fn take_back(
         &mut self,
@@ -179,14 +209,7 @@ impl Driver<'_> {
             return;
         }
         let ids: Vec<String> = unproved.iter().map(|task| task.id.clone()).collect();
-        if let Err(error) = self.tree.open_boxes(&ids) {
-            self.console.screen.warn(&format!(
-                "the boxes of {} cannot be opened again: {error}; they count as open all the same",
-                ids.join(", ")
-            ));
-        }
-        if let Some(tasks) = &mut self.tree.tasks {
-            let again = tasks.look_again(&ids);
+        if let Some(again) = self.open_boxes(&ids) {
             (looked.work, looked.next) = (again.work, again.next);
         }
         looked.ticked.retain(|id| !ids.contains(id));

@@ -6,10 +6,12 @@ use super::names;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::converge::ConvergeCommand;
 use crate::feature::lists::{names_in, other_lists};
+use crate::feature::project::Feature;
 use crate::feature::project::Project;
 use crate::feature::{checklists, extensions};
 use crate::store::due::ExtensionHooks;
 use crate::store::read;
+use crate::system::names::with_slashes;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
@@ -57,6 +59,13 @@ impl Change {
             ChangeKind::Spool | ChangeKind::OpenSpec => "proposal.md",
             ChangeKind::SpecKit => "spec.md",
         }
+    }
+
+    /// The change as a feature, whose loops in sessions and receipts have its name.
+    pub fn feature(&self) -> Feature {
+        let relative = self.folder.strip_prefix(&self.root).unwrap_or(&self.folder);
+        let (name, folder) = (self.id.clone(), self.folder.clone());
+        Feature { name, folder, relative: with_slashes(relative) }
     }
 
     /// The change's own task list, or the one at the root of the work tree (spec 001). A link out of its folder is no

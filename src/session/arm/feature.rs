@@ -249,12 +249,18 @@ fn handoff_note(feature: &Feature, chosen: &Chosen) -> Option<String> {
     })
 }
 
+/// A note on tasks whose boxes the arming opens; `None` without any.
+pub fn open_again(refused: &[String]) -> Option<String> {
+    let ids = printable(&in_runs(refused));
+    let note = format!("Ticked in the loop before, not proved, and open: {ids}.");
+    (!refused.is_empty()).then_some(note)
+}
+
 /// Notes on the request, a line each.
 fn asked_notes(tasks: &TaskList, asked: &Selection, refused: &[String]) -> Vec<String> {
     let mut notes: Vec<String> =
         tasks.asides_in_words().iter().map(|aside| text::line(aside).into()).collect();
-    let ids = Some(printable(&in_runs(refused))).filter(|ids| !ids.is_empty());
-    notes.extend(ids.map(|ids| format!("Ticked in the loop before, not proved, and open: {ids}.")));
+    notes.extend(open_again(refused));
     if !asked.tasks.is_empty() {
         let runs = text::title(&in_runs(&asked.tasks), LONGEST_RUNS);
         notes.push(format!("Only these tasks: {runs}. Every other box is left as it is."));

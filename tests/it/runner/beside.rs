@@ -1,5 +1,6 @@
 //! What a person does beside a loop: short names, status, words to add, the lines of an iteration.
 
+use crate::review::support::Built;
 use crate::runner::support::{Bench, CHANGE, MORE_THAN_AN_HOUR, PROMISE, in_change, says};
 
 /// A loop that stands at a gate in its first iteration.
@@ -211,4 +212,23 @@ fn e8_plan_shows_added_context() {
     let add = format!("ralph --change {CHANGE} --add-context");
     bench.spool(&add).arg("Mind the gap").run().with_code(0);
     bench.ralph("--dry-run").run().with_code(0).says("Mind the gap");
+}
+
+#[test]
+fn ticks_that_a_session_refused_are_open() {
+    const LIST: &str = "specs/001-login/tasks.md";
+    let built = Built::open();
+    let work = format!("echo more > src/more.rs; sed -i 's/\\[ \\]/[x]/' {LIST}\nresult worked");
+    built.worker_and_reader(&work, "exit 1");
+    built.spool("start 001-login").run().with_code(0);
+    assert!(built.stop("On it.").contains("T001"), "the session takes the loop");
+    built.write(LIST, "- [x] T001 Write src/more.rs\n");
+    let said = built.stop("All is done.");
+    assert!(said.contains("T001") && said.contains("\"block\""), "{said}");
+    built.spool("stop 001-login").run().with_code(0);
+    let told = "Ticked in the loop before, not proved, and open: T001.";
+    let ran = built.loop_with("").with_code(0);
+    ran.warns(told).says("1/1").says("Proved: 1 by files");
+    let again = built.loop_with("--restart --max-iterations 1");
+    assert!(!again.errors.contains(told), "{again}");
 }
