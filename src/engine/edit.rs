@@ -79,7 +79,7 @@ pub fn add_after(text: &[u8], list: &TaskList, task: &Task, what: &str) -> Optio
 /// Adds a repair after its task: `T003.F1 [FIX T003] …`. `None` as for [`insert_after`].
 pub fn repair_after(text: &[u8], list: &TaskList, task: &Task, what: &str) -> Option<Grown> {
     let (original, _) = list.original(task);
-    let id = repair_id(list, original);
+    let id = following(list, &format!("{}.F", original.id), 0)?;
     if is_id(&id) {
         return insert_after(text, list, task, &format!("{id} [FIX {}] {what}", task.id));
     }
@@ -96,19 +96,17 @@ fn new_id(list: &TaskList, after: &Task) -> Option<String> {
     let others = list.tasks.iter().rev().filter(|_| after.has_own_id());
     let mut other = others.filter_map(|task| split_number(&task.id));
     let (head, digits) = pattern.or_else(|| other.next())?;
-    let numbers = list.tasks.iter().chain(&list.left_out).filter_map(|task| {
-        let (other, digits) = split_number(&task.id)?;
-        other.eq_ignore_ascii_case(head).then(|| digits.parse::<u64>().ok()).flatten()
-    });
-    let next = numbers.max()?.checked_add(1)?;
-    Some(format!("{head}{next:0width$}", width = digits.len()))
+    following(list, head, digits.len())
 }
 
-/// The id of the next repair of a task: `T003.F1`, `T003.F2`, …
-fn repair_id(list: &TaskList, original: &Task) -> String {
-    let taken: Vec<_> = list.tasks.iter().chain(&list.left_out).map(|task| &task.id).collect();
-    let mut ids = (1..).map(|number: usize| format!("{}.F{number}", original.id));
-    ids.find(|id| !taken.iter().any(|taken| taken.eq_ignore_ascii_case(id))).unwrap_or_default()
+/// The id behind the highest one of a head and a number: `T052` of `T`, `T003.F2` of `T003.F`.
+fn following(list: &TaskList, head: &str, width: usize) -> Option<String> {
+    let numbers = list.tasks.iter().chain(&list.left_out).filter_map(|task| {
+        let (other, digits) = task.id.split_at_checked(head.len())?;
+        other.eq_ignore_ascii_case(head).then(|| digits.parse::<u64>().ok()).flatten()
+    });
+    let next = numbers.max().unwrap_or(0).checked_add(1)?;
+    Some(format!("{head}{next:0width$}"))
 }
 
 /// `T012` as `("T", "012")`; `None` for an id without digits at its end, for a repair's and for a made-up id.
@@ -206,6 +204,8 @@ mod tests {
         };
         assert_eq!(repaired("- [ ] T003 a\n"), "T003.F1");
         assert_eq!(repaired("- [ ] T003 a\n- [x] T003.F1 [FIX T003] b\n"), "T003.F2");
+        let gap = "- [ ] T003 a\n- [x] T003.F1 [FIX T003] b\n- [x] T003.F3 [FIX T003] c\n";
+        assert_eq!(repaired(gap), "T003.F4", "one look at each task, and no id comes twice");
         assert_eq!(repaired("- [ ] 4) a\n"), "4.F1");
         assert!(repaired("- [ ] no id\n").starts_with('@'));
         let again = "- [ ] no id\n- [x] [FIX @no-id] Repair 1: see why\n";
