@@ -7,6 +7,7 @@ use super::{armed, live};
 use crate::engine::Ledger;
 use crate::engine::tasks::TaskList;
 use crate::feature::project::printable;
+use crate::feature::settings::Settings;
 use crate::forms::loops::{
     ConvergeForm, EndForm, LoopArmer, LoopCheck, LoopForm, LoopFormState, PauseForm, SessionState,
     StopForm,
@@ -63,6 +64,7 @@ impl SessionLoop {
         let (session_state, process) = live::session_of(&life);
         let (waits_for, next) = match known {
             _ if !lives => (Vec::new(), form.next.clone()),
+            Some(_) if Settings::switch_off(root) => (Vec::new(), words(SWITCH_ON)),
             Some(record) => (
                 live::waits(record, &life, session_state),
                 words(&live::next_step(record, &life, session_state, standing)),
@@ -186,6 +188,7 @@ impl SessionLoop {
 
 /// Words about a loop without a session: who takes it, and the person's next step.
 const UNBOUND: &str = "the first session that stops";
+const SWITCH_ON: &str = "set `enabled: true` in .claude/ralph-speckit.local.md";
 const BEGIN: &str = "start Claude Code in this project, and ask it to work through the tasks";
 
 /// Writes a session's work so far; `refused` is the name of its refused words.

@@ -316,6 +316,7 @@ fn s4_switch_off_is_told_once() {
     assert_eq!(project.log().last().unwrap()["event"], "switched-off");
     let status = project.spool(&["status"]).ok();
     assert!(status.contains("Loop: live, but switched off by the settings"), "{status}");
+    assert!(status.contains("  Next: set `enabled: true` in "), "{status}");
     project.write(SETTINGS, "---\nenabled: true\n---\n");
     project.agent_works();
     project.stop("Not yet.").reason();
