@@ -78,8 +78,7 @@ pub fn add_after(text: &[u8], list: &TaskList, task: &Task, what: &str) -> Optio
 
 /// Adds a repair after its task: `T003.F1 [FIX T003] …`. `None` as for [`insert_after`].
 pub fn repair_after(text: &[u8], list: &TaskList, task: &Task, what: &str) -> Option<Grown> {
-    let (original, _) = list.original(task);
-    let id = following(list, &format!("{}.F", original.id), 0)?;
+    let id = following(list, &[&list.original(task).0.id, ".F"].concat(), 0)?;
     if is_id(&id) {
         return insert_after(text, list, task, &format!("{id} [FIX {}] {what}", task.id));
     }
