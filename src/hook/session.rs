@@ -1,5 +1,6 @@
 //! A session continues after a compaction or a resume: one paragraph reminds the agent of its work.
 
+use super::stop;
 use crate::feature::project::{Project, printable};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
@@ -25,7 +26,7 @@ pub fn carried_over(event: &HookEvent) -> HookAnswer {
 /// A session's live loop with its project, unless the settings switch loops off.
 pub fn live_loop(event: &HookEvent) -> Option<(Project, Loops, Record)> {
     let session = Some(&event.session).filter(|session| is_session_id(session))?;
-    let project = Project::around_session(event.cwd.as_ref()?, session)?;
+    let project = stop::project(event)?;
     let loops = Loops::of(&project.root);
     let record = loops.peek(session).filter(|record| record.ledger.is_live())?;
     (!Settings::switch_off(&project.root)).then_some((project, loops, record))
@@ -70,8 +71,7 @@ fn carry(event: &HookEvent) -> Option<HookAnswer> {
 
 fn paragraph(event: &HookEvent) -> Option<String> {
     let session = Some(&event.session).filter(|session| is_session_id(session))?;
-    let cwd = event.cwd.as_ref().or(event.started_in.as_ref())?;
-    let project = Project::around_session(cwd, session)?;
+    let project = stop::project(event)?;
     let loops = Loops::of(&project.root);
     let record = loops.peek(session)?;
     if record.ledger.is_live() {

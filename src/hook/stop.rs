@@ -37,7 +37,8 @@ pub fn answer(event: &HookEvent, deadline: Deadline) -> HookAnswer {
     }
 }
 
-fn project(event: &HookEvent) -> Option<Project> {
+/// The project with this session's loop, else the nearest one.
+pub fn project(event: &HookEvent) -> Option<Project> {
     let session = &event.session;
     let around = |folder: &Path| {
         if is_session_id(session) {

@@ -308,3 +308,17 @@ fn h8_blanks_before_an_event() {
         assert!(all[2] - all[0] < (all[1] - all[0]) * 5 / 2, "{all:?}");
     }
 }
+
+#[test]
+fn every_event_finds_the_loop() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    let root = bench.root.to_str().unwrap();
+    let elsewhere = |name: &str| bench.event(name, "s1").with("cwd", "/");
+    let asked = elsewhere("PermissionRequest").with("tool_name", "Bash");
+    asked.variable("CLAUDE_PROJECT_DIR", root).run();
+    assert_eq!(bench.journal("s1").last().unwrap()["event"], "permission");
+    let failure = elsewhere("StopFailure").with("error", "rate_limit");
+    let failure = failure.variable("CLAUDE_PROJECT_DIR", root).run();
+    assert!(failure.told().contains("paused: 001-login"), "{failure}");
+}
