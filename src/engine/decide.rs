@@ -129,7 +129,8 @@ pub(super) fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -
     }
     let missing = shortfalls(contract, &after, seen);
     if missing.is_empty() {
-        let after = Ledger { against: seen.against.clone(), ..after };
+        let (against, checked) = (seen.against.clone(), !contract.checks.is_empty());
+        let after = Ledger { against, checked, ..after };
         return end(after, TerminalReason::Completed);
     }
     if let Some(waiting) = waits(ledger, seen) {

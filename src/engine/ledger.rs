@@ -48,6 +48,9 @@ pub struct Ledger {
     /// The doubts about the claim that ended the loop.
     #[serde(skip_serializing_if = "is_default")]
     pub against: String,
+    /// Checks decided that end, not the agent's word alone.
+    #[serde(skip_serializing_if = "is_default")]
+    pub checked: bool,
     /// Claims refused because no work could be seen.
     pub unseen_claims: u32,
     /// Iterations in a row in which the same checks failed in the same way.
@@ -84,7 +87,7 @@ pub struct Ledger {
 read_fields! { Ledger {
     iterations, continued, idle_stops, unchanged, settled, tool_calls, failed_calls, commits,
     commitless, tokens, cost, failures, denied, answered, more_calls, written_tokens,
-    refused_claims, against, unseen_claims, same_failure, unjudged, failure, review_tokens,
+    refused_claims, against, checked, unseen_claims, same_failure, unjudged, failure, review_tokens,
     review_cost, review_cost_estimated, reviewed, left_list, converging, fingerprint, unreadable,
     ended,
 } }

@@ -10,7 +10,7 @@ use super::names::{FileName, names_in};
 use super::{ArmedTerms, FilesSeen, JudgedPlace, TickJudge};
 use crate::engine::matched::Matched;
 use crate::engine::tasks::TaskList;
-use crate::engine::{Difference, NO_CHECK};
+use crate::engine::{Difference, Ledger, NO_CHECK};
 use crate::evidence::contents::Contents;
 use crate::feature::lists::{is_called, may_be_list};
 use crate::store::read::read;
@@ -69,14 +69,10 @@ pub fn left_open(folder: &Path, task: &str) -> String {
     open_tasks(&lists_in(folder, task, None)).collect::<Vec<_>>().join(", ")
 }
 
-/// The doubts about an end, as a person reads them.
-pub fn doubt(against: &str) -> String {
-    let why = match against {
-        "" => "",
-        _ if against.starts_with(NO_CHECK) => "on the agent's word alone: ",
-        _ => "the checks passed, but ",
-    };
-    [why, against].concat()
+/// The doubts about an end, as a person reads them; empty for none.
+pub fn doubt(Ledger { against, checked, .. }: &Ledger) -> String {
+    let why = if *checked { "the checks passed, but " } else { "on the agent's word alone: " };
+    if against.is_empty() { String::new() } else { [why, against].concat() }
 }
 
 fn open_tasks(lists: &BTreeMap<String, String>) -> impl Iterator<Item = String> {

@@ -38,9 +38,7 @@ pub fn verdict(
 pub fn end(reason: &TerminalReason, state: &LoopState, signal: Option<i32>) -> String {
     let words = exit::words(reason, signal);
     match reason {
-        TerminalReason::Completed if !state.ledger.against.is_empty() => {
-            doubt(&state.ledger.against)
-        }
+        TerminalReason::Completed if !state.ledger.against.is_empty() => doubt(&state.ledger),
         // The words begin with the use.
         TerminalReason::Budget { unit: BudgetUnit::Money, .. } if whole_cost(state).estimated => {
             format!("~{words}")

@@ -29,7 +29,7 @@ impl Driver<'_> {
         let tasks = self.tree.tasks.as_ref().filter(|_| is_done);
         let ledger = &self.files.state.ledger;
         let all = [
-            (!ledger.against.is_empty()).then(|| doubt(&ledger.against)),
+            Some(doubt(ledger)).filter(|words| !words.is_empty()),
             list.and_then(|list| self.only_boxes(list)),
             self.unchanged(),
             self.tree.looked_list().and_then(|list| self.vanished(list)),

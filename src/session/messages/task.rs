@@ -253,13 +253,14 @@ pub fn after_end(record: &Record) -> String {
 /// Doubts about an accepted promise, for a person; empty for none.
 pub fn grounds(record: &Record) -> String {
     let Some(assignment) = record.ralph() else { return String::new() };
-    let against = &record.ledger.against;
-    let by_word = doubt(against);
-    let has_calls = record.ledger.tool_calls >= assignment.contract.min_tool_calls;
-    if has_calls || !matches!(against.as_str(), "" | NO_CHECK) {
+    let by_word = doubt(&record.ledger);
+    let contract = &assignment.contract;
+    // Only a promise needs tool calls behind it.
+    let has_calls = contract.token.is_none() || record.ledger.tool_calls >= contract.min_tool_calls;
+    if has_calls || !matches!(record.ledger.against.as_str(), "" | NO_CHECK) {
         return by_word;
     }
-    let words = match assignment.contract.without_work {
+    let words = match contract.without_work {
         WithoutWork::Accept => "",
         WithoutWork::Warn => "warning: too few tool calls were seen for it",
         WithoutWork::Reject if record.ledger.unseen_claims > 0 => {

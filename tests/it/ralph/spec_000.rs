@@ -46,6 +46,8 @@ fn objective_checks_pass_without_token_requirement() {
     let stop = bench.stop("s1").saying("It is made.").run();
     assert_eq!(stop.told(), "Ralph-speckit: done: Make it · every check passed · 1 iteration");
     assert_eq!(bench.verdicts("s1"), ["end completed"]);
+    // No promise was made, so nothing is said of the work behind it.
+    assert_eq!(bench.journal("s1").last().unwrap()["words"], "all the work is done");
 }
 
 #[test]
