@@ -670,3 +670,26 @@ fn moved_file_is_its_folder() {
     project.call(&["done", "T002"]).ok();
     assert_eq!(proved(&project, "T002"), (json!("tick"), json!("only moved: lib/a.rs")));
 }
+
+#[test]
+fn commit_of_dirty_tree_is_work() {
+    let project = Project::with("- [ ] T001 Commit the plan\n- [ ] T002 Commit more\n");
+    project.init();
+    project.commit("begin");
+    project.write("plan.md", "the plan");
+    project.arm("");
+    project.stop("Not yet.").reason();
+    let mut commit = project.command("git");
+    commit.env("GIT_COMMITTER_DATE", "2099-01-01T00:00:00Z");
+    let all = "add --all . && git commit --quiet --message plan";
+    Said::of(
+        project
+            .command("sh")
+            .args(["-c", &format!("git {all}")])
+            .env("GIT_COMMITTER_DATE", "2099-01-01T00:00:00Z"),
+    )
+    .ok();
+    project.call(&["done", "T001"]).ok();
+    Said::of(commit.args(["commit", "--quiet", "--allow-empty", "--message", "more"])).ok();
+    project.call(&["done", "T002"]).refused().has("nothing in the project has changed");
+}
