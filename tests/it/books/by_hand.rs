@@ -693,3 +693,20 @@ fn commit_of_dirty_tree_is_work() {
     Said::of(commit.args(["commit", "--quiet", "--allow-empty", "--message", "more"])).ok();
     project.call(&["done", "T002"]).refused().has("nothing in the project has changed");
 }
+
+#[test]
+fn moved_file_keeps_its_task() {
+    let list = "- [ ] T001 Write lib/n.py\n- [ ] T002 Write lib/m.py\n- [ ] T003 c\n";
+    let project = Project::armed(list);
+    project.write("lib/n.py", "def n():\n    return 1\n");
+    project.call(&["done", "T001"]).ok();
+    std::fs::rename(project.root.join("lib/n.py"), project.root.join("lib/m.py")).unwrap();
+    // What was moved is no proof of a second task.
+    project.call(&["done", "T002"]).ok().has("Proved by tick: only moved: lib/m.py");
+    project.write("src/c.py", "c = 1\n");
+    project.call(&["done", "T003"]).ok();
+    project.agent_works();
+    project.stop(ALL);
+    assert_eq!(project.end(), "completed");
+    assert_eq!(proved(&project, "T001").0, json!("files"));
+}
