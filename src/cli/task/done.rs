@@ -124,6 +124,13 @@ impl<'a> Ticking<'a> {
                 let facts = judge.facts(task, (&list, text), &seen.receipts);
                 TaskFacts { word: word.clone(), ..facts }
             }
+        let last = |task: &Task| receipt_of(task, &list, &seen.receipts).map(|receipt| receipt.by);
+        let mut dropped =
+            tasks.iter().filter(|task| task.done && last(task) == Some(Witness::Drop));
+        if let Some(task) = dropped.next() {
+            let what = format!("{} was dropped, and is not to be done", printable(&task.id));
+            return Err(Refusal::new(what, "to do it after all, open its box first").into());
+        }
             Err(_) => TaskFacts::default(),
         });
         let (facts, continues_call, ticked_list) = (facts.collect(), false, None);

@@ -710,3 +710,13 @@ fn moved_file_keeps_its_task() {
     assert_eq!(project.end(), "completed");
     assert_eq!(proved(&project, "T001").0, json!("files"));
 }
+
+#[test]
+fn dropped_task_is_not_done() {
+    let project = Project::armed(FOUR);
+    project.call(&["drop", "T002", "nobody needs it"]).ok();
+    project.call(&["done", "T002"]).refused().has("T002 was dropped, and is not to be done");
+    assert!(!project.progress().contains("[done] T002"), "{}", project.progress());
+    project.edit_tasks("[x] T002", "[ ] T002");
+    project.task(&["done", "T002"]).ok().has("T002 is done");
+}
