@@ -64,8 +64,9 @@ pub fn end_message(
         let open = open_tasks(snapshot);
         let _ = write!(next, "\nOpen: {}", open.split_once(": ").map_or(&*open, |(_, ids)| ids));
     }
-    let head = EndName::of(reason).in_words();
-    limited(person::ended(record, &head, [&why, &place.words()], &next))
+    let name = EndName::of(reason);
+    let parts = [&*person::more_than(&name, &why), &place.words()];
+    limited(person::ended(record, &name.in_words(), parts, &next))
 }
 
 /// For the person of a plugin, when everything is done.

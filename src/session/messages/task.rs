@@ -231,7 +231,7 @@ pub fn end_message(record: &Record, reason: &TerminalReason, missing: &str) -> S
             "every check passed".to_owned()
         }
         (TerminalReason::Completed, _) => grounds(record),
-        _ => reason.to_string(),
+        _ => person::more_than(&EndName::of(reason), &reason.to_string()),
     };
     let next =
         if *reason == TerminalReason::Completed { String::new() } else { next(record, reason) };

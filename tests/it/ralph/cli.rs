@@ -79,7 +79,7 @@ fn stop_in_a_terminal_is_told() {
     let bench = armed("\"Make it\"");
     printed(&spool(&bench, Some("s1"), &["stop"]));
     let stop = bench.stop("s1").run();
-    stop.told().has("it was cancelled · asked for inside of an agent's session ·");
+    stop.told().has("ended (cancelled): Make it · asked for inside of an agent's session ·");
     bench.stop("s1").run().silent();
 }
 
