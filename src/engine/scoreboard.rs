@@ -15,6 +15,8 @@ pub struct Scoreboard {
     tasks: Vec<ScoredTask>,
     /// Places in `tasks`, by id.
     places: BTreeMap<String, usize>,
+    /// Ticked tasks that do not count, because their Verify command failed.
+    pub failed: Vec<String>,
     /// Receipts added so far.
     pub receipts: usize,
 }
@@ -107,8 +109,8 @@ impl Scoreboard {
         [&dropped, &of_tests, "Proved: ", &parts.join("; ")].concat()
     }
 
-    /// A sentence for each task that a person should look at first: dropped tasks, changed tests, words alone, then
-    /// ticks.
+    /// A sentence for each task that a person should look at first: failed commands, dropped tasks, changed tests, words
+    /// alone, then ticks.
     pub fn look_first(&self) -> Vec<String> {
         let word = |one: &ScoredTask| match &one.why {
             Some(why) if one.dropped => format!("{} was dropped: {why}", one.task),
@@ -126,7 +128,9 @@ impl Scoreboard {
         let ticks = |of_tests: bool| {
             self.of(Proof::Tick).filter(move |task| task.is_of_changed_tests() == of_tests)
         };
-        let first = words(true).map(word).chain(ticks(true).map(tick));
+        let failed =
+            self.failed.iter().map(|id| format!("{id} is not proved: its Verify command failed"));
+        let first = failed.chain(words(true).map(word)).chain(ticks(true).map(tick));
         first.chain(words(false).map(word)).chain(ticks(false).map(tick)).take(NAMED).collect()
     }
 }

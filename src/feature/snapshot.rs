@@ -38,6 +38,8 @@ pub struct FeatureSnapshot {
     pub text: Vec<u8>,
     /// The ticked tasks that count as open.
     pub not_proved: Vec<String>,
+    /// Open tasks of the loop that have left the list.
+    pub gone: Vec<String>,
     tasks_hash: u64,
 }
 
@@ -155,6 +157,7 @@ impl FeatureSnapshot {
             is_part: false,
             text: Vec::new(),
             not_proved: Vec::new(),
+            gone: Vec::new(),
             tasks_hash: 0,
         };
         snapshot.read_tasks(deadline, &Asked::default());
@@ -247,7 +250,8 @@ impl FeatureSnapshot {
     pub fn place(&self) -> TaskPosition {
         let (done, total, next) = match &self.tasks {
             Some(list) if !list.tasks.is_empty() => {
-                (list.done() as u64, list.tasks.len() as u64, list.first_open() as u64)
+                let total = (list.tasks.len() + self.gone.len()) as u64;
+                (list.done() as u64, total, list.first_open() as u64)
             }
             _ => {
                 let total = self.state.total_tasks();
@@ -266,7 +270,7 @@ impl FeatureSnapshot {
 
     /// Counts these tasks as open, whatever their boxes say.
     pub fn open_again(&mut self, ids: &[String]) {
-        self.not_proved = self.tasks.iter_mut().flat_map(|list| list.open_again(ids)).collect();
+        self.not_proved.extend(self.tasks.iter_mut().flat_map(|list| list.open_again(ids)));
     }
 
     /// The limits of the loop (spec 003, FR-8), and the checks that a person armed (spec 000).

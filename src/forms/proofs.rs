@@ -41,7 +41,8 @@ impl ProofsForm {
     pub fn of(board: &Scoreboard) -> Option<Self> {
         let number = |count: usize| (count as u64).into();
         let form = |one: &ScoredTask| ByWordForm { task: one.task.clone(), why: one.why.clone() };
-        (!board.line().is_empty()).then(|| Self {
+        let is_known = !board.line().is_empty() || !board.failed.is_empty();
+        is_known.then(|| Self {
             by_review: number(board.reviewed()),
             by_command: number(board.count(Proof::Command)),
             by_files: number(board.count(Proof::Files)),

@@ -434,6 +434,16 @@ impl Ticks {
         }
     }
 
+    /// Notes the tasks whose command has failed, each until it passes.
+    pub fn note_failed(&self, failed: &mut Vec<String>, results: &[CheckResult]) {
+        for tick in self.proved.iter().chain(&self.earlier) {
+            let is_its = |result: &&CheckResult| tick.command.as_ref() == Some(&result.run);
+            let Some(result) = results.iter().find(is_its) else { continue };
+            failed.retain(|id| *id != tick.id);
+            failed.extend((!result.passed).then(|| tick.id.clone()));
+        }
+    }
+
     pub fn refused(&self) -> Vec<String> {
         self.unproved.iter().map(|task| task.id.clone()).collect()
     }

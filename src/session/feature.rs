@@ -286,13 +286,22 @@ impl FeatureStop {
         FinishedPart::of(pin.checks.last()?.when(), list, reviewed, &mut armed)
     }
 
-    /// Notes the tasks of a changed list.
-    pub fn keep_list(&self, session: &mut StopSession<'_>) -> io::Result<()> {
+    /// Notes the tasks of a changed list, and those whose Verify command has failed. From here on these count as open, and
+    /// so do those that have left the list.
+    pub fn keep_list(
+        &mut self,
+        StopSession { folder, record, .. }: &mut StopSession<'_>,
+        seen: &Observation,
+    ) -> io::Result<()> {
         if self.list_changed {
-            session.folder.note_tasks(&self.snapshot.task_lines())?;
-            let hash = self.snapshot.tasks_hash();
-            session.record.tasks_hash = hash;
-            session.record.refused = self.ticks.refused();
+            folder.note_tasks(&self.snapshot.task_lines())?;
+            record.tasks_hash = self.snapshot.tasks_hash();
+            record.refused = self.ticks.refused();
+        }
+        self.ticks.note_failed(&mut record.unverified, seen.checks.as_deref().unwrap_or_default());
+        self.snapshot.gone.clone_from(&seen.tampered.removed);
+        if !record.unverified.is_empty() {
+            self.snapshot.open_again(&record.unverified);
         }
         Ok(())
     }

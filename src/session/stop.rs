@@ -257,7 +257,7 @@ impl StopSession<'_> {
                 Ok(Look::RunChecks(pending, Box::new(self.record), Box::new(ticks)))
             }
             Evaluation::Decided(judgement) => {
-                let answer = self.keep(&kind, &contract, *judgement, &before)?;
+                let answer = self.keep(&mut kind, &contract, *judgement, &before)?;
                 Ok(Look::Answered(self.leave(answer)))
             }
         }
@@ -331,7 +331,7 @@ impl StopSession<'_> {
     /// Writes the verdict down, and turns it into the answer.
     fn keep(
         &mut self,
-        kind: &StopKind,
+        kind: &mut StopKind,
         contract: &Contract,
         judgement: Judgement,
         before: &Record,
@@ -354,7 +354,7 @@ impl StopSession<'_> {
             self.record.judged_at = self.record.seen_at;
             // The list is kept last: a program killed before that leaves the ticks to be judged again.
             not_kept = stop.keep_ticks(self, &seen).err();
-            stop.keep_list(self)?;
+            stop.keep_list(self, &seen)?;
         }
         if let Some(results) = &seen.checks {
             self.record.output = output_of(results);
@@ -372,7 +372,7 @@ impl StopSession<'_> {
         let noted = save_and_note(&self.folder, &self.record, &entry)?.and_then(|()| {
             notices.iter().try_for_each(|notice| self.folder.note(&notice.entry(&self.record)))
         });
-        let answer = match (&verdict, kind) {
+        let answer = match (&verdict, &*kind) {
             (Verdict::Wait(waiting), _) => {
                 waiting_with_message(waiting, of_a_pause.as_deref(), self)
             }

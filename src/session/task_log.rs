@@ -130,15 +130,21 @@ impl<'a> Books<'a> {
         state.map_or_else(LoopLimits::default, |state| limits_of(&self.view.standing, state))
     }
 
-    /// Keeps a task's failed attempts in the loop's own notes, too; `None` forgets them.
+    /// Keeps a task's failed attempts in the loop's own notes, too; `None` forgets them, and a failed command.
     fn count_in_record(&self, task: &str, used: Option<u32>) -> Result<(), Refusal> {
         let record = self.view.record.as_ref();
-        if used.is_none() && !record.is_some_and(|own| own.attempts.contains_key(task)) {
+        let is_noted = |own: &Record| {
+            own.attempts.contains_key(task) || own.unverified.iter().any(|id| id == task)
+        };
+        if used.is_none() && !record.is_some_and(|own| is_noted(own)) {
             return Ok(());
         }
         let counted = self.change_record(|record| match used {
             Some(used) => Some(record.attempts.insert(task.to_owned(), used)),
-            None => Some(record.attempts.remove(task)),
+            None => {
+                record.unverified.retain(|id| id != task);
+                Some(record.attempts.remove(task))
+            }
         });
         counted.map(|_| ()).map_err(|error| Refusal::unwritable(self.loops.folder(), &error))
     }
@@ -187,6 +193,15 @@ impl<'a> Books<'a> {
             self.note(event, &words)?;
         }
         Ok(task.done)
+    }
+
+    /// Notes that a task's Verify command has failed: the task counts as open until it passes.
+    pub fn unverified(&self, id: &str, words: &str) -> Result<(), Refusal> {
+        self.change_record(|record| {
+            let is_new = record.unverified.iter().all(|known| known != id);
+            is_new.then(|| record.unverified.push(id.to_owned()))
+        })?;
+        self.journal(&JournalEvent::Checks, &format!("{id} {words}"))
     }
 
     /// Counts a failed attempt. The state decides: a repair task follows, or the loop ends.

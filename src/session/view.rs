@@ -4,7 +4,9 @@
 use std::borrow::Cow;
 use std::cell::{LazyCell, OnceCell};
 use std::io;
+use std::time::Duration;
 
+use crate::engine::TerminalReason;
 use crate::engine::matched::Matched;
 use crate::engine::tasks::TaskList;
 use crate::evidence::contents::KeptContents;
@@ -19,6 +21,7 @@ use crate::store::names::EndName;
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::store::receipts::Receipts;
 use crate::system::processes;
+use crate::world::WallTime;
 
 /// A feature's loop. Pin and record are read at once, the judge's files on first use.
 pub struct FeatureView<'a> {
@@ -132,6 +135,7 @@ impl<'a> FeatureView<'a> {
             FeatureSnapshot::of_loop(self.feature, &self.standing, &self.request_or_settings());
         if let Some(list) = &snapshot.tasks {
             let open = self.not_proved(list);
+            snapshot.gone = self.missing(list);
             snapshot.open_again(&open);
         }
         snapshot
@@ -144,29 +148,43 @@ impl<'a> FeatureView<'a> {
         (list, open)
     }
 
-    /// Open tasks of the loop that have left the whole list.
+    /// Open tasks of the loop that have left the whole list; after its end those that nobody has dropped since.
     pub fn missing(&self, whole: &TaskList) -> Vec<String> {
+        if let Some(record) = self.record.as_deref().filter(|record| !record.ledger.is_live()) {
+            let is_done = record.ledger.ended == Some(TerminalReason::Completed);
+            let gone = record.gone_tasks.iter().filter(|id| !is_done && whole.find(id).is_none());
+            return self.without_receipt(gone.cloned().collect(), record.armed_at);
+        }
         let judge = self.judge().as_ref();
         judge
             .map(|judge| judge.missing(whole, &[], &self.request_or_settings().tasks))
             .unwrap_or_default()
     }
 
-    /// Ticked tasks that count as open: not proved in the live loop, or refused at the end of the last one.
+    /// Ticked tasks that count as open.
     fn not_proved(&self, list: &TaskList) -> Vec<String> {
-        let has_ended = self.record.as_ref().is_some_and(|record| !record.ledger.is_live());
-        let mut open = if has_ended { self.refused() } else { Vec::new() };
+        let mut open = self.refused();
         open.extend(self.judge().iter().flat_map(|judge| judge.not_proved(list)));
         open
     }
 
-    /// Ticks that did not count at the loop's last stop and have no receipt since.
+    /// Tasks that did not count at the loop's last stop, or whose Verify command failed when it ran last, without a
+    /// receipt since.
     pub fn refused(&self) -> Vec<String> {
         let Some(record) = &self.record else { return Vec::new() };
-        let receipts = receipts_of(self.project, self.feature);
-        let known = receipts.map(|receipts| receipts.since(record.armed_at)).unwrap_or_default();
-        let is_open = |id: &&String| known.iter().all(|receipt| receipt.task != **id);
-        record.refused.iter().filter(is_open).cloned().collect()
+        let is_new = |id: &&String| !record.refused.contains(id);
+        let all = record.refused.iter().chain(record.unverified.iter().filter(is_new));
+        let after_stop = record.judged_at.after(Duration::from_millis(1));
+        self.without_receipt(all.cloned().collect(), after_stop.max(record.armed_at))
+    }
+
+    /// Those of these tasks that have no receipt since a time.
+    fn without_receipt(&self, mut tasks: Vec<String>, since: WallTime) -> Vec<String> {
+        let receipts = Some(receipts_of(self.project, self.feature)).filter(|_| !tasks.is_empty());
+        for receipt in receipts.into_iter().flatten().flat_map(|receipts| receipts.since(since)) {
+            tasks.retain(|id| *id != receipt.task);
+        }
+        tasks
     }
 
     /// Stores the files' contents before a loop's first task, unless they are stored: they will show its work. Where they

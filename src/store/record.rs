@@ -80,6 +80,9 @@ pub struct Record {
     /// Ids of tasks that were ticked at the last stop and did not count.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,
+    /// Ids of tasks whose Verify command failed when it ran last: they count as open.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unverified: Vec<String>,
     /// `None` while the loop is not paused.
     pub paused: Option<Pause>,
     /// `None` if only the feature was asked for.
@@ -117,7 +120,7 @@ pub struct Record {
 read_fields!(Record {
     version, project, kind, session, about, folder, armed_at, armed_by, seen_at, judged_at, transcript_from,
     transcript_read, let_go, last_message, commits_read, commits_line, marks, transcript, had_list,
-    ledger, words, waits_for, output, unnotified as "untold", tasks_hash, gone_tasks, refused, paused, asked, armed, assignment,
+    ledger, words, waits_for, output, unnotified as "untold", tasks_hash, gone_tasks, refused, unverified, paused, asked, armed, assignment,
     adopted, moved_to, notified as "told", attempts, hooks_ran, converge_ran,
 } kept more);
 

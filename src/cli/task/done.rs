@@ -9,13 +9,14 @@ use anyhow::Result;
 
 use super::job::TaskJob;
 use super::report::left_alone;
-use super::verify::{prove, without_run};
+use super::verify::{prove, refused_as, without_run};
 use crate::cli::context::whole;
 use crate::engine::matched::Matched;
 use crate::engine::promise::is_reason;
 use crate::engine::proof::{LeastProof, Proof, Unproved};
 use crate::engine::tasks::{Task, TaskList};
 use crate::feature::project::printable;
+use crate::feature::snapshot::armed_list;
 use crate::forms;
 use crate::forms::task::{ProvedTask, VerifyState};
 use crate::judge::rules::{JudgedTask, SaidWord, TaskFacts, VerifyShown};
@@ -24,6 +25,7 @@ use crate::judge::words::{REASON, answer, lack};
 use crate::judge::{FilesSeen, LOOK, TickJudge, id_of, receipt_of};
 use crate::refusal::Refusal;
 use crate::runner::options::Form;
+use crate::session::messages::shortfall::of_check;
 use crate::session::task_log::{one_line, read_list};
 use crate::session::view::{FeatureView, Unjudged};
 use crate::store::names::JournalEvent;
@@ -74,9 +76,9 @@ pub fn done(job: &TaskJob<'_>, request: &DoneArgs) -> Result<ExitCode> {
     let tasks = request.ids.iter().map(|id| job.feature.task(&list, id));
     let tasks = tasks.collect::<Result<Vec<_>, _>>()?;
     let mut ticking = Ticking::of(job, &view, (&list, &text), &tasks, request)?;
-    let mut answers: Vec<ProvedTask> = Vec::new();
+    let (mut answers, refused): (Vec<ProvedTask>, _) = (Vec::new(), view.refused());
     for (number, task) in tasks.iter().enumerate() {
-        let is_known = task.done && ticking.knows(task);
+        let is_known = task.done && !refused.contains(&task.id) && ticking.knows(task);
         // The command may take long, and others write meanwhile: the task log is not locked.
         let clock = Stopwatch::start();
         let mut proved = if is_known {
@@ -87,6 +89,9 @@ pub fn done(job: &TaskJob<'_>, request: &DoneArgs) -> Result<ExitCode> {
         };
         if proved.done {
             ticking.tick(&mut proved, number, task, is_known, clock.elapsed())?;
+        } else if let Some(check) = &proved.check {
+            // The answer says it as well: an unwritable journal does not hide it.
+            let _noted = job.open().map(|books| books.unverified(&task.id, &of_check(check)));
         }
         if job.form == Form::Words {
             outln!("{}", proved.words.as_deref().unwrap_or_default());
@@ -119,11 +124,6 @@ impl<'a> Ticking<'a> {
         };
         let (judge, list) = (view.judge(), view.matched(list));
         let seen = judge.as_ref().map(|judge| judge.look(LOOK)).unwrap_or_default();
-        let facts = tasks.iter().map(|task| match judge {
-            Ok(judge) => {
-                let facts = judge.facts(task, (&list, text), &seen.receipts);
-                TaskFacts { word: word.clone(), ..facts }
-            }
         let last = |task: &Task| receipt_of(task, &list, &seen.receipts).map(|receipt| receipt.by);
         let mut dropped =
             tasks.iter().filter(|task| task.done && last(task) == Some(Witness::Drop));
@@ -131,6 +131,11 @@ impl<'a> Ticking<'a> {
             let what = format!("{} was dropped, and is not to be done", printable(&task.id));
             return Err(Refusal::new(what, "to do it after all, open its box first").into());
         }
+        let facts = tasks.iter().map(|task| match judge {
+            Ok(judge) => {
+                let facts = judge.facts(task, (&list, text), &seen.receipts);
+                TaskFacts { word: word.clone(), ..facts }
+            }
             Err(_) => TaskFacts::default(),
         });
         let (facts, continues_call, ticked_list) = (facts.collect(), false, None);
@@ -273,11 +278,15 @@ pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
         );
         Refusal::new(what, "a person takes it out of the list")
     })?;
-    let missing = judge.missing(&list, &[], &[]);
+    let missing = view.missing(&list);
     // Another task may have taken the id of one that has left the list.
     let is_missing = missing.iter().any(|gone| gone.eq_ignore_ascii_case(id));
     let found = list.find(id).filter(|_| !is_missing);
-    let left = judge.armed_list().and_then(|armed| armed.list.find(id));
+    // The loop may be over: its list is still kept.
+    let armed_at = view.record.as_ref().map(|record| record.armed_at).unwrap_or_default();
+    let armed = judge.armed_list().is_none().then(|| armed_list(job.feature, armed_at)).flatten();
+    let armed = judge.armed_list().map(|armed| &armed.list).or(armed.as_ref());
+    let left = armed.and_then(|armed| armed.find(id));
     let task = found.or(left).ok_or_else(|| job.feature.no_task(&list, id))?;
     let mut books = job.open()?;
     if found.is_some() {
@@ -310,7 +319,7 @@ fn reason(example: &str, text: &str) -> Result<String, Refusal> {
 /// The answer about a task without visible work.
 fn refused(proved: &ProvedTask, task: &Task, unproved: &Unproved) -> ProvedTask {
     let id = printable(&task.id);
-    let what = if task.done { "is ticked, and not proved" } else { "is not ticked" };
+    let what = refused_as(task);
     let verify = proved.words.as_ref().map_or_else(String::new, |words| format!("\n{words}"));
     let (lack, answer) = (lack(unproved), answer(&id, unproved, true));
     let then = if unproved.holds_up_all() { ", and call done again." } else { "" };

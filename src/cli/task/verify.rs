@@ -165,11 +165,14 @@ fn changed(task: &Task, known: &str) -> String {
     )
 }
 
+/// Says that the task does not count, whatever its box says.
+pub fn refused_as(task: &Task) -> &'static str {
+    if task.done { "is ticked, and not proved" } else { "is not ticked" }
+}
+
 fn refusal(task: &Task, result: &CheckResult) -> String {
-    let (id, why) = (&task.id, failure(result));
-    format!(
-        "{id} is not ticked: {why}\nFix it and call done again, or: spool task fail {id} \"why\""
-    )
+    let (id, what, why) = (&task.id, refused_as(task), failure(result));
+    format!("{id} {what}: {why}\nFix it and call done again, or: spool task fail {id} \"why\"")
 }
 
 fn failure(result: &CheckResult) -> String {

@@ -73,8 +73,8 @@ pub fn arm(
     let optional = chosen.include_optional();
     let is_judged = armer.is_person() && chosen.proof() == LeastProof::Files;
     let refused = is_judged.then(|| FeatureView::of(project, &feature).refused());
-    let refused = refused.unwrap_or_default();
-    let (all, text) = tasks_of(&feature, optional, &refused)?;
+    let mut refused = refused.unwrap_or_default();
+    let (all, text) = tasks_of(&feature, optional, &mut refused)?;
     let features = || project.features_in_words();
     let asked = Selection::of(words, &request.literal, (&all, &text), features)?;
     let tasks = open_part(&feature, all, &asked, !settings.checks.is_empty())?;
@@ -279,11 +279,11 @@ fn last_limits(pins: &Pins, feature: &Feature) -> Option<LoopLimits> {
     pins.read(PinKey::Feature(&feature.name)).ok()?.map(|pin| pin.limits)
 }
 
-/// The feature's list and its bytes, with these tasks open.
+/// The feature's list and its bytes, with the ticked ones of these tasks open; the others are dropped.
 fn tasks_of(
     feature: &Feature,
     optional: bool,
-    refused: &[String],
+    refused: &mut Vec<String>,
 ) -> Result<(TaskList, Vec<u8>), Refusal> {
     let path = feature.folder.join(TASKS);
     let shown = path.display();
@@ -295,6 +295,7 @@ fn tasks_of(
         let is_there = path.is_file();
         Refusal::nothing(what, if is_there { "put the file itself there" } else { MAKE_A_LIST })
     })?;
+    refused.retain(|id| file.list.find(id).is_some_and(|task| task.done));
     if !refused.is_empty() {
         let open = file.list.tasks.iter().rev().filter(|task| refused.contains(&task.id));
         file = TaskFile::of(open.fold(file.bytes, |bytes, task| untick(&bytes, task)));

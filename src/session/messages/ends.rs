@@ -59,8 +59,8 @@ pub fn end_message(
         why.push_str("; ");
         why.push_str(&text::line(left));
     }
-    let mut next = what_next(&record.about, Some(record), reason, snapshot.all_done());
-    if snapshot.tasks.is_some() && place.done < place.total {
+    let mut next = what_next(snapshot, Some(record), reason);
+    if snapshot.tasks.as_ref().is_some_and(|list| list.open().next().is_some()) {
         let open = open_tasks(snapshot);
         let _ = write!(next, "\nOpen: {}", open.split_once(": ").map_or(&*open, |(_, ids)| ids));
     }
@@ -178,37 +178,47 @@ fn again(feature: &str, record: Option<&Record>) -> String {
     format!("continue with {command}{}", tasks.unwrap_or_default())
 }
 
-/// The person's next step after the end of a feature's loop, behind "Next: "; `None` for an unknown reason. `all_done`:
-/// every box is ticked.
+/// The person's next step after the end of a feature's loop, behind "Next: ".
 pub fn after_end(
-    feature: &str,
+    snapshot: &FeatureSnapshot,
     record: Option<&Record>,
-    reason: Option<&TerminalReason>,
-    all_done: bool,
+    reason: &TerminalReason,
 ) -> String {
     let has_gone_tasks = record.is_some_and(|record| !record.gone_tasks.is_empty());
     match reason {
-        Some(TerminalReason::Completed) if has_gone_tasks => COMPARE.to_owned(),
-        Some(TerminalReason::Completed) => AFTER_COMPLETED.to_owned(),
-        Some(reason) => person::behind_next(&what_next(feature, record, reason, all_done)),
-        None => format!("{}.", again(feature, record)),
+        TerminalReason::Completed if has_gone_tasks => COMPARE.to_owned(),
+        TerminalReason::Completed => AFTER_COMPLETED.to_owned(),
+        _ => person::behind_next(&what_next(snapshot, record, reason)),
     }
 }
 
 fn what_next(
-    feature: &str,
+    snapshot: &FeatureSnapshot,
     record: Option<&Record>,
     reason: &TerminalReason,
-    all_done: bool,
 ) -> String {
+    let (feature, all_done) = (&snapshot.feature.name, snapshot.all_done());
     if *reason == TerminalReason::CorruptState {
         return format!(
             "Run /speckit:implement {} (keeps the broken file aside and starts again) or /speckit:cancel.",
             printable(feature)
         );
     }
-    let has_gone_tasks = record.is_some_and(|record| !record.gone_tasks.is_empty());
-    let again = if all_done && !has_gone_tasks { REST.to_owned() } else { again(feature, record) };
+    let mut again = if all_done { REST.to_owned() } else { again(feature, record) };
+    if let Some(id) = snapshot.gone.first() {
+        let id = printable(id);
+        return format!(
+            "Put back what is to be done, or: `spool task drop {id} \"why\"`. Then {again}."
+        );
+    }
+    let is_dropped = record.is_some_and(|record| !record.gone_tasks.is_empty());
+    if all_done && is_dropped && matches!(reason, TerminalReason::Blocked { .. }) {
+        return AFTER_COMPLETED.to_owned();
+    }
+    if !snapshot.not_proved.is_empty() {
+        let opened = text::title(&in_runs(&snapshot.not_proved), TYPED);
+        again = format!("{again}, which opens {} again", printable(&opened));
+    }
     match reason {
         // Another limit does not help a list without open tasks.
         TerminalReason::MaxIters { .. } if all_done => {

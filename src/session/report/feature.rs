@@ -76,17 +76,16 @@ impl FeatureReport {
         let standing = known.as_ref().map(|known| known.standing.clone()).unwrap_or_default();
         let record = known.as_ref().and_then(|known| known.record.as_ref());
         let view = FeatureView::under(project, feature, standing, record);
-        let lives = known.as_ref().is_some_and(|known| known.end.is_none());
         let armed_at = known.as_ref().map(PinnedLoop::armed_at).unwrap_or_default();
         let snapshot = view.snapshot();
-        let list = snapshot.tasks.as_ref().filter(|_| lives);
-        let missing = list.map(|list| view.missing(list)).unwrap_or_default();
         let place = snapshot.place();
         let open = snapshot.tasks.iter().flat_map(TaskList::open);
         let phase = Some(snapshot.state.phase()).filter(|phase| !phase.is_empty());
-        let proofs = receipts_of(project, feature)
+        let mut proofs = receipts_of(project, feature)
             .map(|receipts| receipts.scoreboard(armed_at, snapshot.tasks.as_ref(), None))
             .unwrap_or_default();
+        let unverified = view.record.iter().flat_map(|record| &record.unverified);
+        proofs.failed = unverified.filter(|id| snapshot.not_proved.contains(id)).cloned().collect();
         let let_go = let_go(loops, &feature.name);
         let r#loop = known.map(|known| {
             let mut own = known.shown(project, loops, &snapshot);
@@ -103,15 +102,19 @@ impl FeatureReport {
                 current,
                 phase: phase.filter(|_| snapshot.unreadable.is_none()).map(printable),
                 done: place.done.min(LARGEST),
-                total: (place.total + missing.len() as u64).min(LARGEST),
-                open: open.map(|task| &task.id).chain(&missing).map(|id| printable(id)).collect(),
+                total: place.total.min(LARGEST),
+                open: open
+                    .map(|task| &task.id)
+                    .chain(&snapshot.gone)
+                    .map(|id| printable(id))
+                    .collect(),
                 not_proved: snapshot.not_proved.iter().map(|id| printable(id)).collect(),
                 asides: snapshot.tasks.as_ref().map(TaskList::asides).unwrap_or_default(),
                 other_lists: others_in_words(&feature.folder),
                 attempt: snapshot.state.task_iteration(),
                 max_attempts: snapshot.limits.max_task_iterations,
                 awaits_approval: snapshot.state.awaits_approval(),
-                problems: problems(project, &snapshot, &missing),
+                problems: problems(project, &snapshot),
             },
             corrupt: snapshot.unreadable.is_some(),
             named: place.named,
@@ -206,7 +209,7 @@ impl PinnedLoop {
     fn shown(self, project: &Project, loops: &Loops, snapshot: &FeatureSnapshot) -> SessionLoop {
         let about = &snapshot.feature.name;
         let next = |(why, _): &(TerminalReason, String)| {
-            ends::after_end(about, self.record.as_ref(), Some(why), snapshot.all_done())
+            ends::after_end(snapshot, self.record.as_ref(), why)
         };
         let pin = self.standing.pin();
         let verify = pin.and_then(|pin| Pins::of(&project.root).ok()?.verify(pin.key(), pin).ok());
@@ -236,11 +239,10 @@ impl PinnedLoop {
 /// Writes the grades of a loop's tasks, and what to look at first; nothing if nothing is known.
 pub fn write_proofs(text: &mut String, board: &Scoreboard) {
     let line = board.line();
-    if line.is_empty() {
-        return;
-    }
     let receipts = counted(board.receipts as u64, "receipt");
-    let _ = writeln!(text, "  {} ({receipts})", printable(&line));
+    if !line.is_empty() {
+        let _ = writeln!(text, "  {} ({receipts})", printable(&line));
+    }
     for sentence in board.look_first() {
         let _ = writeln!(text, "    Look first: {}", printable(&sentence));
     }
@@ -258,7 +260,7 @@ pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
 }
 
 /// Files that are missing or cannot be read, and open tasks that have left the list.
-fn problems(project: &Project, snapshot: &FeatureSnapshot, missing: &[String]) -> Vec<String> {
+fn problems(project: &Project, snapshot: &FeatureSnapshot) -> Vec<String> {
     let shown = |path: &Path| {
         let path = path.strip_prefix(&project.root).unwrap_or(path);
         printable(&names::with_slashes(path))
@@ -271,8 +273,8 @@ fn problems(project: &Project, snapshot: &FeatureSnapshot, missing: &[String]) -
     if snapshot.tasks.is_none() && all.is_empty() {
         all.push(format!("`{list}` is missing"));
     }
-    if !missing.is_empty() {
-        let ids = title(&in_runs(missing), IDS);
+    if !snapshot.gone.is_empty() {
+        let ids = title(&in_runs(&snapshot.gone), IDS);
         all.push(format!("open tasks have left `{list}`, and are still open: {ids}"));
     }
     all

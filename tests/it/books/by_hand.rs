@@ -720,3 +720,20 @@ fn dropped_task_is_not_done() {
     project.edit_tasks("[x] T002", "[ ] T002");
     project.task(&["done", "T002"]).ok().has("T002 is done");
 }
+
+#[test]
+fn left_task_is_dropped_after_end() {
+    let project = Project::armed("- [ ] T001 a\n- [ ] T002 b\n");
+    project.task(&["done", "T001"]).ok();
+    project.edit_tasks("- [ ] T002 b\n", "");
+    project.stop(ALL).reason().has("Open tasks have left tasks.md: T002");
+    project.agent_works();
+    let end = project.stop(ALL);
+    end.told().has("1 of 2 tasks").has("or: `spool task drop T002 \"why\"`");
+    let status = project.status();
+    assert_eq!((&status["total"], &status["open"]), (&json!(2), &json!(["T002"])), "{status:#}");
+    project.call(&["drop", "T002", "it is not wanted"]).ok();
+    let status = project.status();
+    assert_eq!((&status["total"], &status["open"]), (&json!(1), &json!([])), "{status:#}");
+    project.spool(&["status"]).ok().has("Dropped: T002").has("Next: look at the work");
+}

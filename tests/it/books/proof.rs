@@ -124,3 +124,73 @@ fn only_armed_commands_run() {
     project.task(&["done", "T001"]).ok();
     assert!(ran.exists());
 }
+
+/// Both tasks are ticked by hand, and the command of the second one fails at the stop.
+fn ticked_and_failed() -> Project {
+    let project = Project::armed("- [ ] T001 a\n- [ ] T002 b\n  - Verify: `test -e built`\n");
+    project.work_on(&["T001", "T002"]);
+    project.edit_tasks("[ ] T001", "[x] T001");
+    project.edit_tasks("[ ] T002", "[x] T002");
+    let stop = project.stop("All.");
+    let told = stop.answer.as_ref().unwrap()["systemMessage"].to_string();
+    told.has("1 of 2 done").has("check failed: `test -e built`").has("next T002");
+    project
+}
+
+/// Every command says that the ticked T002 is open.
+fn says_open(project: &Project) {
+    let status = project.status();
+    let open = serde_json::json!(["T002"]);
+    assert_eq!((&status["open"], &status["not_proved"]), (&open, &open), "{status:#}");
+    assert_eq!((&status["done"], &status["total"]), (&1.into(), &2.into()), "{status:#}");
+    project.call(&["list"]).ok().has("[ ] T002 b").has("1 of 2 done");
+    let doubt = "T002 is not proved: its Verify command failed";
+    project.spool(&["status"]).ok().has(doubt);
+}
+
+#[test]
+fn failed_verify_outlives_the_loop() {
+    let project = ticked_and_failed();
+    says_open(&project);
+    project.spool(&["stop"]).ok();
+    says_open(&project);
+    let next = project.status()["loop"]["next"].to_string();
+    next.has("which opens T002 again");
+    project.arm("").has("Ticked in the loop before, not proved, and open: T002");
+    let said = project.call(&["done", "T002"]).refused();
+    said.has("T002 is ticked, and not proved: `test -e built` failed");
+    project.spool(&["log"]).ok().has("T002 check failed: `test -e built` (exit code 1)");
+    project.write("built", "x");
+    project.call(&["done", "T002"]).ok();
+    assert_eq!(project.status()["open"], serde_json::json!([]));
+}
+
+#[test]
+fn failed_verify_waits_for_its_pass() {
+    let project = ticked_and_failed();
+    // A task that is added meanwhile keeps the checks from running.
+    project.call(&["add", "--after", "T002", "Build it"]).ok();
+    project.agent_works();
+    let stop = project.stop("More to do.");
+    stop.answer.as_ref().unwrap()["systemMessage"].to_string().has("1 of 3 done");
+    project.spool(&["stop"]).ok();
+    let open = serde_json::json!(["T002", "T003"]);
+    assert_eq!(project.status()["open"], open);
+    // Without a stop: the box is ticked after the command failed.
+    let project = Project::armed("- [ ] T001 a\n- [ ] T002 b\n  - Verify: `test -e built`\n");
+    project.task(&["done", "T002"]).refused().has("T002 is not ticked: `test -e built` failed");
+    project.edit_tasks("[ ] T002", "[x] T002");
+    project.spool(&["stop"]).ok();
+    assert_eq!(project.status()["not_proved"], serde_json::json!(["T002"]));
+}
+
+#[test]
+fn passed_verify_counts_at_once() {
+    let project = ticked_and_failed();
+    project.write("built", "x");
+    project.call(&["done", "T002"]).ok().has("T002 is done");
+    assert_eq!(project.status()["open"], serde_json::json!([]));
+    project.agent_works();
+    project.stop("ALL_TASKS_COMPLETE");
+    assert_eq!(project.end(), "completed");
+}

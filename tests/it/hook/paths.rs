@@ -221,7 +221,7 @@ fn nfr_4_every_reason_to_continue() {
     open tasks, counted complete: block: Continue feature: 001-login (Task 2/3, Iter 1)
     no list, the counter is behind: block: Continue feature: 001-login (Task 3/3, Iter 1)
     a check failed: block: Continue feature: 001-login (Task 3/3, Iter 1)
-    an open task was taken out: block: Continue feature: 001-login (Task 2/2, Iter 2)
+    an open task was taken out: block: Continue feature: 001-login (Task 3/3, Iter 2)
     the list is empty: block: Continue feature: 001-login (Task 2/3, Iter 1)
     the list is gone: block: Continue feature: 001-login (Task 2/3, Iter 2)
     the state is corrupt: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: EOF while parsing an object at line 1 column 1

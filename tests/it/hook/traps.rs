@@ -508,10 +508,11 @@ fn cut_list_names_its_next_step() {
     let stop = bench.stop("s1").run();
     stop.told().has_all(&[
         "T002, T003; put back what is to be done",
-        "Next: do that, then continue with /speckit:implement 001-login.",
+        "1 of 3 tasks",
+        "Next: put back what is to be done, or: `spool task drop T002 \"why\"`. Then continue with /speckit:implement 001-login.",
     ]);
     let status = Said::of(bench.spool().arg("status")).ok();
-    status.has("Next: do that, then continue with /speckit:implement 001-login.");
+    status.has("Next: put back what is to be done, or: `spool task drop T002 \"why\"`. Then");
     assert!(!status.contains("gone from tasks.md"), "{status}");
     bench.write_tasks("# Tasks\n\n- [x] T001 Create it\n- [ ] T002 Test it\n");
     bench.implement("s1", "001-login").context();
