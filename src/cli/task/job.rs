@@ -16,6 +16,7 @@ use crate::forms::task::{NotedForm, ProvedForm, ProvedTask};
 use crate::runner::options::Form;
 use crate::session::task_log::{Books, read_list};
 use crate::session::view::FeatureView;
+use crate::store::names::EndName;
 
 /// The feature of a command.
 pub struct TaskJob<'a> {
@@ -57,10 +58,15 @@ impl<'a> TaskJob<'a> {
 }
 
 impl FeatureView<'_> {
+    /// Why the loop ended, for its agent, which has to stop. A person may continue with the list.
+    pub fn over(&self) -> Option<&EndName> {
+        self.ended.as_ref().filter(|_| !can_be_asked())
+    }
+
     /// One short paragraph about a list that was just read: the next task, or the end.
     pub fn what_next(&self, list: TaskList) -> String {
-        if let Some(reason) = &self.ended {
-            return format!("The loop has ended ({reason}).{}", for_agent(" End your turn."));
+        if let Some(reason) = self.over() {
+            return format!("The loop has ended ({reason}). End your turn.");
         }
         let (list, _) = self.counted(list);
         let next = list.next();

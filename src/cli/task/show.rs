@@ -4,7 +4,7 @@ use std::iter::successors;
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
-use super::job::{TaskJob, agent, for_agent, gone, nothing_open, shortened};
+use super::job::{TaskJob, agent, gone, nothing_open, shortened};
 use crate::engine::tasks::{Task, TaskList};
 use crate::feature::lists::others_in_words;
 use crate::feature::project::printable;
@@ -54,9 +54,8 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
         dataln!("{}", forms::line(&form)?);
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some(reason) = &view.ended {
-        let next = for_agent(" End your turn.");
-        outln!("The loop of {} has ended ({reason}).{next}", job.feature.name);
+    if let Some(reason) = view.over() {
+        outln!("The loop of {} has ended ({reason}). End your turn.", job.feature.name);
         return Ok(ExitCode::SUCCESS);
     }
     if next.is_empty() {

@@ -165,3 +165,12 @@ fn s2_question_follows_the_shown_commands() {
     }
     assert!(!project.beside("home/.local/state/ralph-speckit/trust.json").exists());
 }
+
+#[test]
+fn person_reads_on_after_the_end() {
+    let project = Project::armed(LIST);
+    project.spool(&["stop"]).ok();
+    let Some(terminal) = terminal(&project, "task next") else { return };
+    let (_, seen) = terminal.end();
+    assert!(seen.contains("T001 Create it") && !seen.contains("End your turn"), "{seen}");
+}
