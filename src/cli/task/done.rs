@@ -124,9 +124,10 @@ impl<'a> Ticking<'a> {
         };
         let (judge, list) = (view.judge(), view.matched(list));
         let seen = judge.as_ref().map(|judge| judge.look(LOOK)).unwrap_or_default();
-        let last = |task: &Task| receipt_of(task, &list, &seen.receipts).map(|receipt| receipt.by);
+        let seen_by =
+            |task: &Task| receipt_of(task, &list, &seen.receipts).map(|receipt| receipt.by);
         let mut dropped =
-            tasks.iter().filter(|task| task.done && last(task) == Some(Witness::Drop));
+            tasks.iter().filter(|task| task.done && seen_by(task) == Some(Witness::Drop));
         if let Some(task) = dropped.next() {
             let what = format!("{} was dropped, and is not to be done", printable(&task.id));
             return Err(Refusal::new(what, "to do it after all, open its box first").into());
