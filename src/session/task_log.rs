@@ -139,12 +139,12 @@ impl<'a> Books<'a> {
         if used.is_none() && !record.is_some_and(|own| is_noted(own)) {
             return Ok(());
         }
-        let counted = self.change_record(|record| match used {
-            Some(used) => Some(record.attempts.insert(task.to_owned(), used)),
-            None => {
+        let counted = self.change_record(|record| {
+            let Some(used) = used else {
                 record.unverified.retain(|id| id != task);
-                Some(record.attempts.remove(task))
-            }
+                return Some(record.attempts.remove(task));
+            };
+            Some(record.attempts.insert(task.to_owned(), used))
         });
         counted.map(|_| ()).map_err(|error| Refusal::unwritable(self.loops.folder(), &error))
     }
