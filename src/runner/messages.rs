@@ -54,11 +54,24 @@ fn wait(waiting: &Waiting) -> String {
     }
 }
 
-/// Why the loop continues, waits or has ended after an iteration. Also names denied tools, ticks that were taken back,
+/// What broke an iteration off, and why the loop continues, waits or has ended after it.
+pub fn causes(iteration: &Iteration) -> String {
+    let Iteration { words, failure, .. } = iteration;
+    let is_new = !failure.is_empty() && !words.contains(failure);
+    let parts = [
+        ("over its time limit", iteration.timed_out),
+        (&failure.replace('\n', "; "), is_new),
+        (words, !words.is_empty()),
+    ];
+    let parts = parts.into_iter().filter(|(_, is_so)| *is_so).map(|(words, _)| words);
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+/// The [`causes`]. Also names denied tools, ticks that were taken back,
 /// the ref of unfinished work, and a handoff.
 pub fn with_notes(iteration: &Iteration) -> String {
-    let Iteration { words, denied, unproved, kept_as, .. } = iteration;
-    let mut notes = vec![words.clone()];
+    let Iteration { denied, unproved, kept_as, .. } = iteration;
+    let mut notes = vec![causes(iteration)];
     if !denied.is_empty() {
         notes.push(format!("denied: {}", some_denied(denied)));
     }

@@ -377,17 +377,7 @@ fn verdict(iteration: &Iteration) -> String {
 }
 
 fn why(iteration: &Iteration) -> String {
-    let mut words = Vec::new();
-    if iteration.timed_out {
-        words.push("over its time limit");
-    }
-    if !iteration.failure.is_empty() && !iteration.words.contains(&iteration.failure) {
-        words.push(&iteration.failure);
-    }
-    if !iteration.words.is_empty() {
-        words.push(&iteration.words);
-    }
-    cut(&words.join("; "), WHY)
+    cut(&messages::causes(iteration), WHY)
 }
 
 /// The first line, cut to this many letters.

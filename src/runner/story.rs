@@ -198,7 +198,10 @@ impl Story {
         let Some(last) = git.commit_named(last) else { return };
         self.changed_lines = git.changed_lines(&from, Some(&last)).unwrap_or_default();
         let iteration = &mut self.past.iteration;
-        if iteration.interrupted && iteration.files_changed == 0 {
+        if iteration.files.len() as u64 == iteration.files_changed && !iteration.files.is_empty() {
+            // Without commits, an earlier iteration's work lies between, too.
+            self.changed_lines.retain(|lines| iteration.files.contains(&lines.file));
+        } else if iteration.interrupted && iteration.files_changed == 0 {
             iteration.files = self.changed_lines.iter().map(|lines| lines.file.clone()).collect();
             iteration.files_changed = iteration.files.len() as u64;
         }

@@ -156,10 +156,12 @@ impl Driver<'_> {
             self.console.screen.warn(&format!("`{}`: {}", tasks.path.display(), line(&aside)));
         }
         if tasks.open().is_empty() {
-            self.console.screen.warn(&format!(
-                "`{}` has no open task: a task is a line such as `- [ ] T001 Do it`",
-                tasks.path.display()
-            ));
+            let why = match self.tree.looked_list().map_or(0, |list| list.tasks.len()) {
+                0 => "a task is a line such as `- [ ] T001 Do it`".to_owned(),
+                all => format!("{all} of {all} tasks are ticked"),
+            };
+            let place = tasks.path.display();
+            self.console.screen.warn(&format!("`{place}` has no open task: {why}"));
         }
     }
 

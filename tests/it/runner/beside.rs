@@ -232,3 +232,15 @@ fn ticks_that_a_session_refused_are_open() {
     let again = built.loop_with("--restart --max-iterations 1");
     assert!(!again.errors.contains(told), "{again}");
 }
+
+#[test]
+fn log_tells_failure_and_its_files() {
+    let bench = Bench::new();
+    bench.agent("echo x > \"f$n.txt\"\n[ \"$n\" -lt 3 ] || { echo broken >&2; exit 4; }");
+    let ran = bench.ralph("--max-iterations 3").run();
+    ran.says("failed: ");
+    bench.spool("log").run().with_code(0).says("left with exit code 4");
+    let story = bench.spool("log --failed").run().with_code(0);
+    story.says("f3.txt");
+    assert!(!story.output.contains("f1.txt"), "{story}");
+}
