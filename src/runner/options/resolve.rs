@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use crate::checks::BESIDE_READER;
 use crate::engine::fields::named;
 use crate::engine::{Check, Contract, Guardrails, Ledger, NearLimit, near_limit};
 use crate::exec::find::find;
@@ -187,6 +188,12 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
             "`done` is `check`, but there is no check\nname a command that has to pass with --check"
         );
     }
+    let max_runtime = settings.max_runtime().map(whole_seconds);
+    if review.is_some() && max_runtime.is_some_and(|time| time.as_secs() <= BESIDE_READER) {
+        bail!(
+            "`max-runtime` is too short for the review: no reader starts with {BESIDE_READER} s or less left\nallow more time, or run it without the review (--review=false)"
+        );
+    }
     checks.extend(review);
     let shown = match (settings.verbose(), settings.quiet()) {
         (true, true) => bail!("`verbose` and `quiet` are both set"),
@@ -203,7 +210,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         checks,
         checks_from,
         protect: protect(layers),
-        max_runtime: settings.max_runtime().map(whole_seconds),
+        max_runtime,
         limit_wait: match settings.made(&table::max_limit_wait) {
             None => Some(Duration::ZERO),
             Some(_) => settings.max_limit_wait(),

@@ -135,8 +135,10 @@ fn v7_hand_reviews_are_awaited() {
 
 #[test]
 fn v8_short_time_starts_no_reader() {
-    let built = built(&Built::met());
-    let ran = built.loop_with("--review --max-runtime 90s").with_code(7);
+    let built = Built::open();
+    built.worker_and_reader(&format!("sleep 2\n{TICK}"), &Built::met());
+    built.loop_with("--review --max-runtime 100s").with_code(2).warns("too short for the review");
+    let ran = built.loop_with("--review --max-runtime 101s").with_code(7);
     assert_eq!(built.reviews(), 0, "{ran}");
     ran.warns("what is left of --max-runtime is too short for a review");
     ran.says("ralph: ended (timed_out): ");
