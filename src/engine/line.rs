@@ -359,11 +359,11 @@ fn all_digits(bytes: &[u8]) -> bool {
     !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit)
 }
 
-/// The first code in backticks, without blanks around it.
-pub(super) fn code_in(text: &str) -> Option<&str> {
-    let (_, rest) = text.split_at(text.find('`')?);
+/// The first code in backticks, without blanks around it, between the text before and behind it.
+pub(super) fn code_in(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_at(text.find('`')?);
     let length = rest.len() - rest.trim_start_matches('`').len();
     let (ticks, rest) = rest.split_at(length);
-    let code = rest.split(ticks).next().filter(|code| code.len() < rest.len())?.trim();
-    (!code.is_empty()).then_some(code)
+    let (code, behind) = rest.split_once(ticks)?;
+    Some((before, code.trim(), behind)).filter(|(_, code, _)| !code.is_empty())
 }

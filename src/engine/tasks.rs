@@ -93,12 +93,23 @@ impl Task {
 
     /// The command in backticks on the task's `Verify` line.
     ///
-    /// Only the first code on that line runs; prose is for the reader.
+    /// The first code on that line runs, and what a comma, a semicolon or `and` adds to it; prose is for the reader.
     pub fn verify_command(&self, text: &[u8]) -> Option<String> {
         let line = String::from_utf8_lossy(text.get(self.check.clone()?)?);
-        code_in(line.split_once(is_colon)?.1).map(str::to_owned)
+        let (_, first, mut rest) = code_in(line.split_once(is_colon)?.1)?;
+        let mut all = first.to_owned();
+        while let Some((between, code, behind)) = code_in(rest)
+            && ADDS.contains(&between.trim())
+        {
+            all = [&all, " && ", code].concat();
+            rest = behind;
+        }
+        Some(all)
     }
 }
+
+/// What stands between two commands of a `Verify` line.
+const ADDS: [&str; 7] = [",", ";", "&", "&&", "and", ", and", "then"];
 
 /// Ends the key of a `Verify` line.
 fn is_colon(sign: char) -> bool {
@@ -350,6 +361,10 @@ pub(super) mod tests {
             command("  - **Verify**: `make test` is green, not `x`\n").as_deref(),
             Some("make test")
         );
+        for line in ["`a`, `b`", "`a` and `b`", "`a`; `b` `c`", "`a`, and `b` or `c`"] {
+            let command = command(&format!("  - Verify commands: {line}\n"));
+            assert_eq!(command.as_deref(), Some("a && b"), "{line}");
+        }
         assert_eq!(command("  - _Verify:_ `a`\n").as_deref(), Some("a"));
         assert_eq!(command("  Verify: ``echo `date` ``\n").as_deref(), Some("echo `date`"));
         assert_eq!(command("  - Verify: the tests pass\n"), None);
