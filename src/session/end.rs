@@ -75,7 +75,7 @@ pub fn end_feature(
     pin.list = format!("{}/{TASKS}", feature.relative);
     let reason = ended_by(demand);
     let words = words_of(&reason, standing.pin(), telling);
-    let pin = pin.closed(reason.clone(), &words);
+    let pin = pin.closed(reason.clone(), &words, telling != EndNotice::Done);
     loops.save_pin(&pin)?;
     undo.keep();
     // The loop has ended: the session's next stop reads that in the pin.

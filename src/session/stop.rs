@@ -11,8 +11,8 @@ use super::notices::{self, Notice};
 use super::{feature, task};
 use crate::checks::{ReviewCall, run_all, run_command, run_review};
 use crate::engine::{
-    Check, CheckResult, Contract, Demand, Evaluation, Judgement, Observation, Pending, Verdict,
-    Waiting, evaluate,
+    Check, CheckResult, Contract, Demand, Evaluation, Judgement, Observation, Pending,
+    TerminalReason, Verdict, Waiting, evaluate,
 };
 use crate::evidence::progress::still;
 use crate::feature::snapshot::FeatureSnapshot;
@@ -273,9 +273,10 @@ impl StopSession<'_> {
             let message = ends::moved_message(&lost).unwrap_or_default();
             return Ok(Some(answer.also_notify(&message)));
         }
-        let Some(PinnedEnd { reason, words }) = &pin.ended else { return Ok(None) };
-        // An older pin was closed by a broken-off arming. Any other end that this session's record has not is news.
-        let is_told = pin.armed_at < self.record.armed_at;
+        let Some(PinnedEnd { reason, words, untold }) = &pin.ended else { return Ok(None) };
+        // An older pin was closed by a broken-off arming. Any other end is news, but for a cancel of this person.
+        let is_known = *reason == TerminalReason::Cancelled && !untold;
+        let is_told = is_known || pin.armed_at < self.record.armed_at;
         let telling = EndNotice::if_told(is_told);
         self.record.end(reason.clone(), words, telling);
         let _noted = save_and_note(&self.folder, &self.record, &self.record.end_entry())?;

@@ -56,7 +56,7 @@ pub fn end_pin(pins: &Pins, record: &Record) -> io::Result<()> {
     pins.change(PinKey::Feature(&record.about), |pin| {
         let pin = pin.unwrap_or_else(|| record.bare_pin());
         let is_its = pin.is_live_in(&record.session) && pin.armed_at <= record.armed_at;
-        is_its.then(|| pin.closed(reason.clone(), &record.words))
+        is_its.then(|| pin.closed(reason.clone(), &record.words, record.unnotified))
     })
 }
 

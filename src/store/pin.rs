@@ -98,6 +98,9 @@ pub struct PinnedEnd {
     /// The reason in plain words.
     #[serde(default)]
     pub words: String,
+    /// The person of the session that drives the loop does not know of the end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untold: bool,
 }
 
 /// Limits of a feature's loop. The default holds for a loop that no person armed.
@@ -182,9 +185,9 @@ impl Pin {
     }
 
     /// The same loop when it has ended; the next arming proposes its limits.
-    pub fn closed(self, reason: TerminalReason, words: &str) -> Self {
+    pub fn closed(self, reason: TerminalReason, words: &str, untold: bool) -> Self {
         let (armed_by, limits) = (self.armed_by.clone(), self.limits);
-        let ended = Some(PinnedEnd { reason, words: words.to_owned() });
+        let ended = Some(PinnedEnd { reason, words: words.to_owned(), untold });
         Self { armed_by, limits, ended, ..self.bare() }
     }
 

@@ -454,7 +454,7 @@ mod tests {
         let (_scratch, pins) = place();
         let mut pin = armed(&pins);
         pin.limits.max_iterations = 7;
-        pins.update(WHOSE, &pin.closed(TerminalReason::Cancelled, "cancelled")).unwrap();
+        pins.update(WHOSE, &pin.closed(TerminalReason::Cancelled, "cancelled", false)).unwrap();
         let pin = pins.read(WHOSE).unwrap().unwrap();
         assert_eq!((pin.checks.len(), pin.verify, pin.limits.max_iterations), (0, 0, 7));
         assert!(!pin.is_armed() && !pins.verify_path(WHOSE).exists());

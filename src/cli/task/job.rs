@@ -133,7 +133,10 @@ pub fn nothing_open(list: &TaskList, missing: &[String]) -> String {
     let next = for_agent(
         " Look once more that nothing is left, then end with ALL_TASKS_COMPLETE on a line of its own.",
     );
-    format!("All {} tasks are done.{next}", list.tasks.len())
+    match list.tasks.len() {
+        1 => format!("The only task is done.{next}"),
+        all => format!("All {all} tasks are done.{next}"),
+    }
 }
 
 /// About open tasks that have left the list.

@@ -129,7 +129,9 @@ impl ClaudeEvent {
                 "subagent" | "workflow" | "teammate" | "monitor" | "cloud session" | "MCP task"
             ) && !matches!(text(&task["status"]), "completed" | "failed" | "killed")
         };
-        let words = |task: &Value| [text(&task["type"]), " ", text(&task["description"])].concat();
+        let words = |task: &Value| {
+            format!("{} {}", text(&task["type"]), text(&task["description"])).trim_end().to_owned()
+        };
         self.background_tasks.as_array().into_iter().flatten().filter(wakes).map(words).collect()
     }
 }
@@ -215,6 +217,7 @@ mod tests {
         let tasks = r#"[null, -1, 2, 1.5, true, "type", ["type"], {}, {"more": {"type": [{}]}, "type": "subagent",
             "status": 7, "description": "first", "description": "a \"b\""}]"#;
         assert_eq!(background(tasks), ["subagent a \"b\""]);
+        assert_eq!(background(r#"[{"type": "monitor"}]"#), ["monitor"]);
         assert!(background(r#"{"type": "subagent"}"#).is_empty());
     }
 }

@@ -410,7 +410,7 @@ fn bind(
         // Older than any record, so that no stop reports this end.
         let (session, armed_at) = (String::new(), WallTime::default());
         let none = Pin { session, armed_at, ..pin.clone() };
-        arming.loops.save_pin(&none.closed(ended_by(&Demand::Stopped), "armed in part"))?;
+        arming.loops.save_pin(&none.closed(ended_by(&Demand::Stopped), "armed in part", false))?;
     }
     if arming.folder.is_none() {
         return Ok(None);
