@@ -70,7 +70,7 @@ pub fn promise(token: Option<&str>, promise_match: PromiseMatch, text: &str) -> 
         || [text, in_fence(text)].iter().any(|text| {
             let lines = visible_lines(text).rev();
             let lines = lines.filter(|(start, end)| text[*start..*end].contains(&marker));
-            lines.take(MOST_MARKERS).any(|line| made_at(text, line, &marker).is_some())
+            lines.take(MOST_MARKERS).any(|line| is_made(text, line, &marker))
         });
     if is_kept { Promise::Kept } else { Promise::Mentioned }
 }
@@ -206,11 +206,15 @@ fn needs_person(question: &str) -> bool {
         && ((0..words.len()).any(is_meant) || is_money && any(&words, SPEND))
 }
 
-/// What a person must do, in the agent's words: the last `<blocked>…</blocked>` that is meant, by the rule of a promise.
+/// What a person must do, in the agent's words: the last `<blocked>…</blocked>` at the beginning of a line, but for
+/// markup, outside of code. Within a line, words may be about the tag.
 pub fn blocked(text: &str) -> Option<&str> {
     // An unclosed tag asks for nothing.
     let last = text.rfind("</blocked>")?;
-    let starts = visible_lines(text).filter_map(|line| made_at(text, line, "<blocked>"));
+    let starts = visible_lines(text).filter_map(|(start, end)| {
+        let line = text[start..end].trim_start_matches(|sign| " \t*_-+#.0123456789".contains(sign));
+        line.strip_prefix("<blocked>").map(|need| end - need.len())
+    });
     let needs = starts.filter(|start| *start < last).map(|start| &text[start..]);
     let mut needs = needs.filter_map(|need| Some(need.split_once("</blocked>")?.0.trim()));
     needs.rfind(|need| !need.is_empty())
@@ -235,17 +239,15 @@ fn visible_lines(text: &str) -> impl DoubleEndedIterator<Item = (usize, usize)> 
     all.into_iter()
 }
 
-/// The end of the last marker in this line that is meant.
-fn made_at(text: &str, (start, end): (usize, usize), marker: &str) -> Option<usize> {
+/// The marker is in this line and is meant.
+fn is_made(text: &str, (start, end): (usize, usize), marker: &str) -> bool {
     let line = &text[start..end];
-    let ends = line.rmatch_indices(marker).map(|(at, _)| (at, at + marker.len()));
-    let mut meant = ends.take(MOST_MARKERS).filter(|(at, behind)| {
-        let (before, after) = (tail(&line[..*at]), head(&line[*behind..]));
+    line.rmatch_indices(marker).take(MOST_MARKERS).any(|(at, _)| {
+        let (before, after) = (tail(&line[..at]), head(&line[at + marker.len()..]));
         !is_in_code(before, after)
             && !is_quoted(before, after)
             && !is_denied(text, start, end, before, after)
-    });
-    meant.next().map(|(_, behind)| start + behind)
+    })
 }
 
 /// The content of a text that is one code fence and nothing else. A quotation would have words around it.

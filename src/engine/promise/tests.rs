@@ -358,22 +358,29 @@ fn an_empty_promise_is_never_kept() {
 }
 
 #[test]
-fn need_is_meant_like_a_promise() {
+fn need_begins_an_uncoded_line() {
     assert_eq!(blocked("I stop.\n<blocked>set API_KEY</blocked>"), Some("set API_KEY"));
     assert_eq!(blocked("  <blocked>\nset it\n</blocked>\nBye."), Some("set it"));
     assert_eq!(blocked("<blocked>a</blocked>\n<blocked>b</blocked>"), Some("b"));
-    assert_eq!(blocked("A person is needed. <blocked>Buy it</blocked> Bye."), Some("Buy it"));
-    assert_eq!(blocked("- **<blocked>a</blocked>** <blocked>b</blocked>"), Some("b"));
+    // What denies a promise is why an agent is blocked.
+    for above in
+        ["I could not finish T001 without the key:", "Remaining:", "## Not done: T001, T002"]
+    {
+        for line in ["<blocked>a</blocked>", "**<blocked>a</blocked>**", "1. <blocked>a</blocked>"]
+        {
+            assert_eq!(blocked(&format!("{above}\n\n{line}")), Some("a"), "{above} {line}");
+        }
+    }
     for text in [
         "I do not say <blocked>x</blocked> yet",
         "<blocked></blocked>",
         "<blocked>never closed",
-        "</blocked><blocked>",
-        "If I cannot go on, I will say <blocked>x</blocked>.",
-        "He said \"<blocked>x</blocked>\".",
-        "> Well, <blocked>x</blocked>",
+        "</blocked>\n<blocked>",
         "```\n<blocked>x</blocked>\n```",
         "`<blocked>x</blocked>`",
+        "All done. The parser reads <blocked>need</blocked> tags now.",
+        "The last iteration ended with <blocked>give me the key</blocked>. T001 is done.",
+        "> <blocked>x</blocked>",
     ] {
         assert_eq!(blocked(text), None, "{text}");
     }
