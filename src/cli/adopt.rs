@@ -8,8 +8,9 @@ use super::context::{Where, own_session};
 use super::environment::Environment;
 use super::handle::{LoopHandle, NameKind};
 use super::names::TypedName;
-use super::selection::WhichSession;
+use super::selection::{FOR_A_RUN, WhichSession};
 use super::steered::Answer;
+use crate::exec::partner::in_run;
 use crate::feature::project::{Project, printable};
 use crate::hosts::claude::transcript::{ClaudeTranscript, of_session};
 use crate::session::adopt::{Adopter, adopt, list, orphans};
@@ -66,6 +67,9 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
             printable(named)
         );
     };
+    if in_run() {
+        bail!("only a person takes a loop over from a run\n{FOR_A_RUN}");
+    }
     refuse_agent(&Loops::of(&project.root), Some(&own), "")?;
     let config = Environment::of_this_process().ok().map(|around| around.claude_folder());
     let transcript = config.and_then(|config| of_session(&config, &own));

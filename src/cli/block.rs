@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use super::context::{Where, own_session};
 use super::handle::{LoopHandle, NameKind, own_or_only};
+use super::person::in_agents_session;
 use super::steered::Answer;
 use crate::engine::Demand;
 use crate::exec::partner::in_run;
@@ -47,7 +48,7 @@ pub fn run(args: &BlockArgs) -> Result<ExitCode> {
     let mut all = LoopHandle::all(Some(&project), None)?;
     let is_its = |one: &LoopHandle| match &session {
         Some(own) => one.name(NameKind::Session) == Some(own),
-        None => one.name(NameKind::Task).is_some(),
+        None => !in_agents_session() && one.name(NameKind::Task).is_some(),
     };
     all.retain(|one| one.lives && is_its(one));
     if all.is_empty() {

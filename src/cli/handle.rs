@@ -144,10 +144,12 @@ impl LoopHandle {
         Project { root: self.root.clone() }
     }
 
-    /// The feature in the loop's folder, or of its name on the other shelf.
+    /// The feature in the loop's folder, of its name on the other shelf, or one whose folder is gone while the loop lives.
     pub fn feature(&self) -> Result<Feature> {
         let (project, name) = (self.project(), self.name(NameKind::Feature).unwrap_or_default());
         let found = project.feature_at(&self.folder).or_else(|_| project.feature(name));
+        let found = found
+            .or_else(|lost| project.lost(name, &self.folder).filter(|_| self.lives).ok_or(lost));
         found.map_err(|lost| Refusal::from(lost).into())
     }
 

@@ -16,10 +16,9 @@ pub const ONLY_ARMED: &str =
     "; one that is only armed begins when a session stops, and `spool stop` ends it before that";
 
 /// Tells the agent of a run what to do instead of steering a loop.
-const FOR_A_RUN: &str = "continue; when a person must decide, end your turn with <blocked>what the person must do</blocked>";
+pub const FOR_A_RUN: &str = "continue; when a person must decide, end your turn with <blocked>what the person must do</blocked>";
 /// The same for an agent in whose session the loop is not.
-const FOR_A_SESSION: &str =
-    "the person does so in a terminal of their own, or types /speckit:cancel NAME in Claude Code";
+const FOR_A_SESSION: &str = "the person does so in a terminal of their own";
 
 /// Which loop of a session is meant.
 #[derive(clap::Args)]
@@ -98,14 +97,20 @@ impl WhichLoop {
             (None, Steering::Stop) => to_stop(all, named, own.as_deref()),
             (None, Steering::Pause | Steering::Resume) => to_pause_or_resume(all, named, steering),
         }?;
-        let is_anybodys = !is_run(&meant) && meant.name(NameKind::Session).is_none();
-        if in_run() || (in_agents_session() && !is_anybodys && !meant.is_of(own.as_deref())) {
-            let otherwise = if in_run() { FOR_A_RUN } else { FOR_A_SESSION };
-            let name = printable(&meant.names[0].id);
-            bail!("only a person stops, pauses or resumes the loop of `{name}`\n{otherwise}");
-        }
+        refuse_agents(&meant)?;
         Ok(meant)
     }
+}
+
+/// Refuses the agent of a run, and one that steers the loop of another session or a run.
+pub fn refuse_agents(meant: &LoopHandle) -> Result<()> {
+    let is_anybodys = !is_run(meant) && meant.name(NameKind::Session).is_none();
+    if in_run() || (in_agents_session() && !is_anybodys && !meant.is_of(own_session().as_deref())) {
+        let otherwise = if in_run() { FOR_A_RUN } else { FOR_A_SESSION };
+        let name = printable(&meant.names[0].id);
+        bail!("only a person steers the loop of `{name}`\n{otherwise}");
+    }
+    Ok(())
 }
 
 /// The loop to stop if none is named. Where none lives, or a session has none, the next stop may make one from the

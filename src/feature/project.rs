@@ -243,10 +243,9 @@ impl Project {
         let loops = Loops::of(&self.root);
         let own = session.filter(|session| is_session_id(session));
         let own = own.and_then(|session| loops.peek(session));
-        if let Some(own) = own.filter(|own| own.ledger.is_live() && own.kind != LoopKind::Task)
-            && let Ok(feature) = self.feature_at(&own.folder)
-        {
-            return Ok(Some(feature));
+        if let Some(own) = own.filter(|own| own.ledger.is_live() && own.kind != LoopKind::Task) {
+            let found = self.feature_at(&own.folder);
+            return found.or_else(|lost| self.lost(&own.about, &own.folder).ok_or(lost)).map(Some);
         }
         self.current_feature()
     }
@@ -300,6 +299,13 @@ impl Project {
             let mut called = self.features().into_iter().filter(is_called);
             called.next().filter(|_| called.next().is_none()).ok_or(error)
         })
+    }
+
+    /// The feature of a loop whose folder is gone, so that the loop can still be ended.
+    pub fn lost(&self, name: &str, folder: &str) -> Option<Feature> {
+        let is_lost = matches!(self.feature_at(folder), Err(FeatureError::NoFolder(..)));
+        let (name, relative) = (name.to_owned(), folder.to_owned());
+        is_lost.then(|| Feature { name, folder: self.root.join(folder), relative })
     }
 
     /// The feature in a folder, whose path is relative to the project or inside it, or is that of its list. Windows may

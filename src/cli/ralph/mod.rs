@@ -14,6 +14,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::handle::{LoopHandle, NameKind};
 use super::person::in_agents_session;
 use super::steered::Answer;
+use crate::cli::selection::refuse_agents;
 use crate::engine::Check;
 use crate::evidence::task_list::{self, TASKS};
 use crate::feature::converge::{ConvergeCommand, for_any_agent};
@@ -78,8 +79,10 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
         RalphJob::Demo(options) => play(&options),
         RalphJob::Status(root, change, options) => status(&root, &change, options.form),
         RalphJob::Context(change, added, form) => {
-            let context = Added::of(&make_state_folder(&change.root, &change.id)?);
             let id = &change.id;
+            let meant = LoopHandle::at(&change.root, NameKind::Change, id);
+            refuse_agents(&meant)?;
+            let context = Added::of(&make_state_folder(&change.root, id)?);
             let words = if let Some(added) = added {
                 context.add(&added)?;
                 format!(
@@ -89,7 +92,7 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
                 context.clear()?;
                 format!("No words are added to the iterations of `{id}` any more.")
             };
-            Answer::from(form).say(&words, &LoopHandle::at(&change.root, NameKind::Change, id))
+            Answer::from(form).say(&words, &meant)
         }
     }
 }

@@ -252,7 +252,9 @@ fn handoff_note(feature: &Feature, chosen: &Chosen) -> Option<String> {
 /// A note on tasks whose boxes the arming opens; `None` without any.
 pub fn open_again(refused: &[String]) -> Option<String> {
     let ids = printable(&in_runs(refused));
-    let note = format!("Ticked in the loop before, not proved, and open: {ids}.");
+    let note = format!(
+        "Ticked in the loop before, not proved, and open: {ids}. Where the work is there, `spool task done ID` ticks it."
+    );
     (!refused.is_empty()).then_some(note)
 }
 

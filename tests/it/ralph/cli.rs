@@ -121,9 +121,7 @@ fn cancel_takes_own_or_only_loop() {
     printed(&spool(&bench, Some("s2"), &["cancel"]));
     bench.stop("s2").run().told().has("ended (cancelled): Make that");
     let error = refused(&spool(&bench, Some("s2"), &["cancel", "--session", "s1"]));
-    error.has(
-        "only a person stops, pauses or resumes the loop of `s1`\nthe person does so in a terminal",
-    );
+    error.has("only a person steers the loop of `s1`\nthe person does so in a terminal");
     printed(&spool(&bench, None, &["cancel", "--session", "s1"]));
     works_and_says(&bench, "no").told().has("ended (cancelled): Make it");
 }
@@ -199,7 +197,7 @@ fn session_cancel_spares_others() {
     assert!(refused(&spool(&bench, Some("s2"), &["cancel"])).contains(words));
     assert!(works_and_says(&bench, "no").is_block(), "the other session's loop lives");
     let error = refused(&spool(&bench, Some("s2"), &["cancel", "002-logout"]));
-    error.has("only a person stops, pauses or resumes the loop of `002-logout`");
+    error.has("only a person steers the loop of `002-logout`");
     printed(&spool(&bench, None, &["cancel", "002-logout"]));
     ralph(&bench, "s1", "\"Make it\"").context();
     assert!(refused(&spool(&bench, Some("s2"), &["cancel"])).contains(words));
@@ -229,7 +227,7 @@ fn agent_steers_no_paused_loop() {
         for command in ["resume", "pause", "stop"] {
             let error = refused(&spool(&bench, Some("s2"), &[&[command], name].concat()));
             assert!(
-                error.contains("only a person stops") || error.contains("no feature is"),
+                error.contains("only a person steers") || error.contains("no feature is"),
                 "{error}"
             );
         }
@@ -247,4 +245,34 @@ fn status_shows_loop_without_notes() {
     assert!(said.contains("Iterations: 0 of") && said.contains("Loop cancelled."), "{said}");
     let status = printed(&spool(&bench, None, &["status"]));
     assert!(!status.contains("Loop: live") && !status.contains("Phase:"), "{status}");
+}
+
+#[test]
+fn loop_without_its_folder_can_be_ended() {
+    let bench = Bench::ready().feature("002-logout").tasks("- [ ] T001 Build\n");
+    let bench = bench.current_feature("001-login");
+    for by_session in [false, true] {
+        let folder = bench.path(".specify/specs/002-logout");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("tasks.md"), "- [ ] T001 Build\n").unwrap();
+        bench.implement("s1", "002-logout").context();
+        std::fs::remove_dir_all(&folder).unwrap();
+        if by_session {
+            bench.cancel("s1", "").reason().has("Feature: 002-logout").has("Loop cancelled.");
+        } else {
+            printed(&spool(&bench, None, &["stop", "2"])).has("Loop cancelled.");
+        }
+        refused(&spool(&bench, None, &["pause"])).has("no loop is live here");
+    }
+}
+
+#[test]
+fn agent_adds_no_words_of_a_person() {
+    let bench = armed("\"Make it\"");
+    for arguments in [&["block", "a key"][..], &["stop"], &["pause"]] {
+        let mut command = bench.spool();
+        command.args(arguments).env("CODEX_SANDBOX", "seatbelt");
+        assert_eq!(command.finish().status.code(), Some(1), "{arguments:?}");
+    }
+    works_and_says(&bench, "no").reason();
 }
