@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Command;
 use clap_mangen::Man;
 
 use crate::plugin::VERSION;
+use crate::plugin::call::Advise;
 use crate::print::{TerminalSize, fitted};
 use crate::store::read::{Problem, read};
 use crate::store::write::{Flush, write_whole};
@@ -81,12 +82,10 @@ fn write_all(pages: &[(String, String)], folder: &Path) -> Result<()> {
     for (name, _) in pages {
         refuse_what_is_no_page(&folder.join(name))?;
     }
-    fs::create_dir_all(folder)
-        .with_context(|| format!("the folder `{}` cannot be made", folder.display()))?;
+    fs::create_dir_all(folder).at("the folder `{}` cannot be made", folder)?;
     for (name, page) in pages {
         let file = folder.join(name);
-        write_whole(&file, page.as_bytes(), Flush::ToSystem)
-            .with_context(|| format!("`{}` cannot be written", file.display()))?;
+        write_whole(&file, page.as_bytes(), Flush::ToSystem).at("`{}` cannot be written", &file)?;
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
+use super::call::Advise;
 use super::files::FILES;
 use super::programs::{self, Programs};
 use super::{NAME, VERSION};
@@ -73,8 +74,7 @@ pub fn assemble(folder: &Path, programs: &Programs) -> Result<Assembly> {
     match site(&folder)? {
         Site::Missing => {
             let parent = parent()?;
-            fs::create_dir_all(parent)
-                .with_context(|| format!("could not make the folder `{}`", parent.display()))?;
+            fs::create_dir_all(parent).at("could not make the folder `{}`", parent)?;
             put_in_place(write_beside(parent, programs)?, &folder)?;
         }
         Site::Empty => fill(&folder, programs)?,
@@ -90,7 +90,7 @@ pub fn assemble(folder: &Path, programs: &Programs) -> Result<Assembly> {
 pub fn site(folder: &Path) -> Result<Site> {
     let described = match fs::symlink_metadata(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Site::Missing),
-        found => found.with_context(|| format!("could not look at `{}`", folder.display()))?,
+        found => found.at("could not look at `{}`", folder)?,
     };
     if !described.is_dir() {
         bail!("`{}` is not a folder\nchoose a new or empty one", folder.display());
@@ -138,8 +138,7 @@ pub fn remove(folder: &Path) -> Result<()> {
     if site(folder)? == Site::Missing {
         return Ok(());
     }
-    remove_record_last(folder)
-        .with_context(|| format!("could not remove the folder `{}`", folder.display()))
+    remove_record_last(folder).at("could not remove the folder `{}`", folder)
 }
 
 /// Removes the leftovers of killed assemblies beside the plugin after this age, if they hold nothing but a plugin of
@@ -216,8 +215,7 @@ fn absolute(folder: &Path) -> Result<PathBuf> {
             folder.display()
         );
     }
-    std::path::absolute(folder)
-        .with_context(|| format!("`{}` is not a usable path", folder.display()))
+    std::path::absolute(folder).at("`{}` is not a usable path", folder)
 }
 
 fn read_record(folder: &Path) -> Result<AssemblyRecord> {
@@ -237,11 +235,9 @@ fn paths_below(root: &Path) -> Result<Vec<String>> {
     let mut waiting = vec![String::new()];
     while let Some(relative) = waiting.pop() {
         let folder = root.join(&relative);
-        let entries = fs::read_dir(&folder)
-            .with_context(|| format!("could not read the folder `{}`", folder.display()))?;
+        let entries = fs::read_dir(&folder).at("could not read the folder `{}`", &folder)?;
         for entry in entries {
-            let entry = entry
-                .with_context(|| format!("could not read the folder `{}`", folder.display()))?;
+            let entry = entry.at("could not read the folder `{}`", &folder)?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = if relative.is_empty() { name } else { format!("{relative}/{name}") };
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
@@ -261,15 +257,14 @@ const PLUGIN_FOLDERS: &[&str] = &[".claude-plugin", "agents", "bin", "commands",
 
 fn temporary(parent: &Path, prefix: &str) -> Result<TempDir> {
     let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(parent);
-    folder.with_context(|| format!("could not make a folder in `{}`", parent.display()))
+    folder.at("could not make a folder in `{}`", parent)
 }
 
 fn write_beside(parent: &Path, programs: &Programs) -> Result<TempDir> {
     let fresh = temporary(parent, ASSEMBLING)?;
     fill(fresh.path(), programs)?;
     // A temporary folder is closed to others; a plugin need not be.
-    files::open_to_all(fresh.path())
-        .with_context(|| format!("could not open `{}` for reading", fresh.path().display()))?;
+    files::open_to_all(fresh.path()).at("could not open `{}` for reading", fresh.path())?;
     Ok(fresh)
 }
 
@@ -291,8 +286,7 @@ fn fill(folder: &Path, programs: &Programs) -> Result<()> {
         write_file(&folder.join(file.path), file.content, FileUse::Data)?;
     }
     for (name, source) in programs.named() {
-        let program = content(source)
-            .with_context(|| format!("could not read the program `{}`", source.display()))?;
+        let program = content(source).at("could not read the program `{}`", source)?;
         write_file(&folder.join("bin").join(name), &program, FileUse::Program)?;
     }
     Ok(())
@@ -313,12 +307,11 @@ fn write_file(path: &Path, content: &[u8], for_what: FileUse) -> Result<()> {
         file.write_all(content)?;
         file.sync_all()
     };
-    write().with_context(|| format!("could not write `{}`", path.display()))
+    write().at("could not write `{}`", path)
 }
 
 fn put_in_place(fresh: TempDir, folder: &Path) -> Result<()> {
-    fs::rename(fresh.path(), folder)
-        .with_context(|| format!("could not put the plugin in place at `{}`", folder.display()))?;
+    fs::rename(fresh.path(), folder).at("could not put the plugin in place at `{}`", folder)?;
     // The folder is no longer temporary, so its old name must not be cleaned up.
     let _renamed = fresh.keep();
     Ok(())
@@ -327,7 +320,7 @@ fn put_in_place(fresh: TempDir, folder: &Path) -> Result<()> {
 /// Swaps both folders in one step, so that a hook that starts now finds one whole plugin or the other.
 fn exchange(fresh: TempDir, folder: &Path) -> Result<()> {
     let swapped = files::exchange(fresh.path(), folder)
-        .with_context(|| format!("could not put the plugin in place at `{}`", folder.display()))?;
+        .at("could not put the plugin in place at `{}`", folder)?;
     if swapped {
         // The temporary name now means the old plugin.
         return remove_record_last(&fresh.keep())
@@ -342,11 +335,9 @@ fn replace_in_two_steps(fresh: TempDir, folder: &Path) -> Result<()> {
     let parent = fresh.path().parent().context("the root of the file system cannot be a plugin")?;
     let aside = temporary(parent, REPLACED)?;
     let old = aside.path().join(OLD);
-    fs::rename(folder, &old)
-        .with_context(|| format!("could not move `{}` aside", folder.display()))?;
+    fs::rename(folder, &old).at("could not move `{}` aside", folder)?;
     if let Err(error) = put_in_place(fresh, folder) {
-        fs::rename(&old, folder)
-            .with_context(|| format!("could not put `{}` back", folder.display()))?;
+        fs::rename(&old, folder).at("could not put `{}` back", folder)?;
         return Err(error);
     }
     remove_record_last(&old)

@@ -1,10 +1,11 @@
 //! Calls of other programs that have to end, and errors with advice.
 
 use std::fmt::Display;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 
 use crate::exec::{Program, ProgramAnswer};
 
@@ -13,15 +14,23 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// The longest answer that is read, in bytes.
 const MOST: usize = 16 << 20;
 
-/// Adds advice to an error.
+/// Adds what was tried, or advice, to an error.
 pub trait Advise<T> {
     /// The advice goes on a line of its own behind the cause.
     fn advise(self, advice: impl Display) -> Result<T>;
+
+    /// What was not possible, before the cause; the path takes the place of `{}`.
+    fn at(self, what: &str, path: &Path) -> Result<T>;
 }
 
-impl<T> Advise<T> for Result<T> {
+impl<T, E: Into<Error>> Advise<T> for Result<T, E> {
     fn advise(self, advice: impl Display) -> Result<T> {
-        self.map_err(|error| anyhow!("{error:#}\n{advice}"))
+        self.map_err(|error| anyhow!("{:#}\n{advice}", error.into()))
+    }
+
+    fn at(self, what: &str, path: &Path) -> Result<T> {
+        let what = || what.replacen("{}", &path.display().to_string(), 1);
+        self.map_err(|error| error.into().context(what()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::call::Advise;
@@ -62,7 +62,7 @@ impl InstallRecord {
             Err(problem) => bail!("could not read `{}`: {problem}", path.display()),
         };
         let record: Self = serde_json::from_slice(&text)
-            .with_context(|| format!("could not understand `{}`", path.display()))
+            .at("could not understand `{}`", &path)
             .advise("move it away, then run `spool setup` again")?;
         if record.version > 1 {
             bail!("`{}` was written by a newer `spool`\nuse that one", path.display());
@@ -74,8 +74,7 @@ impl InstallRecord {
         let path = folder.join(FILE_NAME);
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
-        write_whole(&path, &text, Flush::ToDisk)
-            .with_context(|| format!("could not write `{}`", path.display()))
+        write_whole(&path, &text, Flush::ToDisk).at("could not write `{}`", &path)
     }
 
     /// Adds the registration if it is new.

@@ -25,9 +25,7 @@ pub struct Programs {
 impl Programs {
     /// `running` is a `spool`; `ralph-hook` has to be beside it. Each has to be a compiled program.
     pub fn beside(running: &Path) -> Result<Self> {
-        let spool = real_path(running).with_context(|| {
-            format!("could not find the running program `{}`", running.display())
-        })?;
+        let spool = real_path(running).at("could not find the running program `{}`", running)?;
         let ralph_hook = spool.with_file_name(HOOK);
         for program in [&spool, &ralph_hook] {
             check_program(program).advise(
@@ -45,7 +43,7 @@ impl Programs {
 
 /// Refuses anything but an executable, and the launchers of a plain checkout.
 pub fn check_program(path: &Path) -> Result<()> {
-    path.metadata().with_context(|| format!("could not find the program `{}`", path.display()))?;
+    path.metadata().at("could not find the program `{}`", path)?;
     if !files::is_program(path) {
         bail!("`{}` is not an executable program", path.display());
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use super::call::Advise;
 use crate::store::amend::amend;
 use crate::store::read::{self, Problem};
 use crate::system::files::real_path;
@@ -90,7 +91,7 @@ pub fn write(config: &Path, settings: &NewSettings) -> Result<()> {
             _ => Ok(()),
         })
         .and_then(|()| amend(&path, MOST, is_as_before))
-        .with_context(|| format!("could not write `{}`", path.display()))?
+        .at("could not write `{}`", &path)?
         .map(drop)
         .with_context(|| {
             format!(
@@ -115,7 +116,7 @@ pub fn remove(config: &Path, put_in: &str, command: &str) -> Result<EntryRemoval
     if text == put_in {
         return fs::remove_file(&path)
             .map(|()| EntryRemoval::Removed)
-            .with_context(|| format!("could not remove `{}`", path.display()));
+            .at("could not remove `{}`", &path);
     }
     let Ok(settings) = parsed(&path, &text) else { return Ok(EntryRemoval::LeftAlone) };
     if settings.get(KEY).is_none() {
@@ -161,7 +162,7 @@ fn content(path: &Path) -> Result<Option<String>> {
         Err(problem) => bail!("could not read `{}`: {problem}", path.display()),
     };
     let text = String::from_utf8(bytes);
-    text.map(Some).with_context(|| format!("could not understand `{}`", path.display()))
+    text.map(Some).at("could not understand `{}`", path)
 }
 
 fn parsed(path: &Path, text: &str) -> Result<Value> {

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
+use super::call::Advise;
 use super::files::FILES;
 use crate::hosts::claude::commands::{MARK, USER_COMMANDS, file_of, is_ours, skill_of};
 use crate::store::write::{Flush, write_whole};
@@ -30,12 +31,11 @@ pub fn check(config: &Path) -> Result<()> {
 pub fn write(config: &Path) -> Result<()> {
     check(config)?;
     let folder = config.join("commands");
-    fs::create_dir_all(&folder)
-        .with_context(|| format!("could not make the folder `{}`", folder.display()))?;
+    fs::create_dir_all(&folder).at("could not make the folder `{}`", &folder)?;
     for name in USER_COMMANDS {
         let file = file_of(config, name);
         write_whole(&file, content(name).as_bytes(), Flush::ToDisk)
-            .with_context(|| format!("could not write `{}`", file.display()))?;
+            .at("could not write `{}`", &file)?;
     }
     Ok(())
 }
@@ -60,7 +60,7 @@ pub fn remove(config: &Path) -> Result<CommandsRemoval> {
             all.kept.push(file);
             continue;
         }
-        fs::remove_file(&file).with_context(|| format!("could not remove `{}`", file.display()))?;
+        fs::remove_file(&file).at("could not remove `{}`", &file)?;
         all.removed.push(name);
     }
     Ok(all)

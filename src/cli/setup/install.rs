@@ -206,8 +206,7 @@ fn note(
 }
 
 fn copy_programs(bin: &Path, programs: &Programs) -> Result<()> {
-    fs::create_dir_all(bin)
-        .with_context(|| format!("could not make the folder `{}`", bin.display()))?;
+    fs::create_dir_all(bin).at("could not make the folder `{}`", bin)?;
     for (name, source) in programs.named() {
         let target = bin.join(name);
         if real_path(&target).is_ok_and(|there| there == source) {
@@ -223,7 +222,7 @@ fn copy_programs(bin: &Path, programs: &Programs) -> Result<()> {
             copied.persist(&target)?;
             Ok(())
         };
-        copy().with_context(|| format!("could not write `{}`", target.display()))?;
+        copy().at("could not write `{}`", &target)?;
     }
     Ok(())
 }

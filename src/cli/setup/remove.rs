@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::answer::{COMMANDS, SetupAnswer, SetupArgs, SetupSteps};
 use super::data_folder::DataFolder;
@@ -209,7 +209,7 @@ fn move_away(program: &Path) -> Result<PathBuf> {
         Ok(place.keep()?)
     });
     moved
-        .with_context(|| format!("could not move `{}` away, which runs", program.display()))
+        .at("could not move `{}` away, which runs", program)
         .advise("run the same with another copy of it, such as the one of the release")
 }
 
@@ -266,7 +266,7 @@ fn is_copy_of_ours(copy: &Path) -> bool {
 }
 
 fn remove_copy(copy: &Path) -> Result<()> {
-    fs::remove_dir_all(copy).with_context(|| format!("could not remove `{}`", copy.display()))?;
+    fs::remove_dir_all(copy).at("could not remove `{}`", copy)?;
     for emptied in copy.ancestors().skip(1).take(2) {
         remove_if_empty(emptied);
     }

@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::files::is_same_place;
 use crate::cli::environment::Environment;
 use crate::hosts::claude::commands::{USER_COMMANDS, file_of};
+use crate::plugin::call::Advise;
 use crate::plugin::client::{Client, InstalledPlugin, Marketplace};
 use crate::plugin::install_record::{InstallRecord, Registration};
 use crate::plugin::{IDENTIFIER, MARKETPLACE, assembly, install_record, programs, status_line};
@@ -40,9 +41,7 @@ impl<'a> SetupSite<'a> {
         let data = environment.data_folder();
         let places = Places { plugin: data.join("plugin"), bin: data.join("bin"), data };
         let claude = match claude {
-            Some(named) => Some(real_path(named).with_context(|| {
-                format!("could not find the Claude Code `{}`", named.display())
-            })?),
+            Some(named) => Some(real_path(named).at("could not find the Claude Code `{}`", named)?),
             None => environment.claude(),
         };
         Ok(Self { environment, places, config: environment.claude_folder(), claude })
