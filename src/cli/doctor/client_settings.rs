@@ -12,19 +12,11 @@ use crate::store::read;
 /// The longest settings file that is read, in bytes.
 const MOST: u64 = 1 << 20;
 
-/// Whose settings a file holds, weakest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
-    User,
-    Project,
-    Local,
-    Managed,
-}
-
 /// An existing settings file.
 #[derive(Debug)]
 pub struct SettingsFile {
-    pub level: Level,
+    /// The organization manages it.
+    pub is_managed: bool,
     pub path: PathBuf,
     /// `null` for an unreadable file.
     pub content: Value,
@@ -35,32 +27,32 @@ pub struct SettingsFile {
 impl SettingsFile {
     /// All existing files, weakest first.
     pub fn all(environment: &Environment, project: &Path) -> Vec<Self> {
-        let mut places = vec![(Level::User, environment.claude_folder().join("settings.json"))];
+        let mut places = vec![(false, environment.claude_folder().join("settings.json"))];
         if project.join(".claude") != environment.claude_folder() {
-            places.push((Level::Project, project.join(".claude").join("settings.json")));
-            places.push((Level::Local, project.join(".claude").join("settings.local.json")));
+            places.push((false, project.join(".claude").join("settings.json")));
+            places.push((false, project.join(".claude").join("settings.local.json")));
         }
-        places.push((Level::Managed, environment.managed_settings.join("managed-settings.json")));
+        places.push((true, environment.managed_settings.join("managed-settings.json")));
         let mut dropped_in: Vec<PathBuf> =
             fs::read_dir(environment.managed_settings.join("managed-settings.d"))
                 .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
                 .unwrap_or_default();
         dropped_in.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
         dropped_in.sort();
-        places.extend(dropped_in.into_iter().map(|path| (Level::Managed, path)));
+        places.extend(dropped_in.into_iter().map(|path| (true, path)));
         places.retain(|(_, path)| path.exists());
-        places.into_iter().map(|(level, path)| Self::read(level, path)).collect()
+        places.into_iter().map(|(is_managed, path)| Self::read(is_managed, path)).collect()
     }
 
-    fn read(level: Level, path: PathBuf) -> Self {
+    fn read(is_managed: bool, path: PathBuf) -> Self {
         let fault = match read::read(&path, MOST) {
             Ok(content) => match serde_json::from_slice(without_mark(&content.bytes)) {
-                Ok(content) => return Self { level, path, content, fault: None },
+                Ok(content) => return Self { is_managed, path, content, fault: None },
                 Err(error) => error.to_string(),
             },
             Err(problem) => problem.to_string(),
         };
-        Self { level, path, content: Value::Null, fault: Some(fault) }
+        Self { is_managed, path, content: Value::Null, fault: Some(fault) }
     }
 
     /// The file sets `key` to true.

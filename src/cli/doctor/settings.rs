@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::client_settings::{Level, SettingsFile, variables};
+use super::client_settings::{SettingsFile, variables};
 use super::finding::{Finding, one_line};
 use crate::cli::environment::Environment;
 use crate::engine::Guardrails;
@@ -20,7 +20,7 @@ pub fn check_settings_files(settings: &[SettingsFile]) -> Vec<Finding> {
 
 pub fn check_hooks_allowed(settings: &[SettingsFile], environment: &Environment) -> Finding {
     let name = "hooks";
-    let managed = || settings.iter().filter(|file| file.level == Level::Managed);
+    let managed = || settings.iter().filter(|file| file.is_managed);
     if let Some(file) = managed().find(|file| file.says("allowManagedHooksOnly")) {
         let enabled_there =
             managed().any(|file| file.content["enabledPlugins"][IDENTIFIER] == Value::Bool(true));
