@@ -33,12 +33,6 @@ pub struct InstalledPlugin {
     pub errors: Vec<String>,
 }
 
-impl InstalledPlugin {
-    pub fn folder(&self) -> Option<&Path> {
-        self.read_from_folder.as_deref().or(self.install_path.as_deref())
-    }
-}
-
 /// A marketplace in `claude plugin marketplace list --json`; unknown fields are ignored.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Marketplace {

@@ -57,14 +57,7 @@ fn examine(environment: &Environment, client: Option<&Client>) -> Vec<Finding> {
     let files = SettingsFile::all(environment, &project);
     let mut checks = vec![plugin::check_client(client)];
     let plugins = client.map(Client::plugins);
-    match &plugins {
-        Some(Ok(plugins)) => {
-            checks.push(plugin::check_plugin(plugins));
-            checks.extend(plugin::check_programs(plugins));
-        }
-        Some(Err(error)) => checks.push(plugin::unlisted(error)),
-        None => {}
-    }
+    checks.extend(plugins.iter().flat_map(plugin::check_plugin));
     checks.extend(settings::check_settings_files(&files));
     checks.push(settings::check_hooks_allowed(&files, environment));
     let spec_kit = Project::around(&environment.working_folder);

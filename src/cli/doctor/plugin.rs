@@ -36,12 +36,25 @@ pub fn check_client(client: Option<&Client>) -> Finding {
 }
 
 /// Our plugin has to be installed, enabled and of this version.
-pub fn check_plugin(plugins: &[InstalledPlugin]) -> Finding {
+pub fn check_plugin(plugins: &Result<Vec<InstalledPlugin>>) -> Vec<Finding> {
     let name = "plugin";
-    let Some(ours) = plugins.iter().find(|plugin| plugin.id == IDENTIFIER) else {
-        let found = format!("`{IDENTIFIER}` is not installed in Claude Code");
-        return Finding::fail(name, found, "install it: spool setup");
+    let ours = match plugins {
+        Ok(plugins) => plugins.iter().find(|plugin| plugin.id == IDENTIFIER),
+        Err(error) => {
+            let why = one_line(&format!("{error:#}"));
+            let found = format!("Claude Code does not list its plugins: {why}");
+            let next = "run `claude plugin list` and fix what it reports";
+            return vec![Finding::fail(name, found, next)];
+        }
     };
+    let Some(ours) = ours else {
+        let found = format!("`{IDENTIFIER}` is not installed in Claude Code");
+        return vec![Finding::fail(name, found, "install it: spool setup")];
+    };
+    vec![check_installed(name, ours), check_programs(ours)]
+}
+
+fn check_installed(name: &'static str, ours: &InstalledPlugin) -> Finding {
     if !ours.errors.is_empty() {
         let why = one_line(&ours.errors.join("; "));
         let found = format!("Claude Code cannot load `{IDENTIFIER}`: {why}");
@@ -60,25 +73,15 @@ pub fn check_plugin(plugins: &[InstalledPlugin]) -> Finding {
     Finding::ok(name, format!("`{IDENTIFIER}` {VERSION} is installed and switched on"))
 }
 
-/// Claude Code does not list its plugins.
-pub fn unlisted(error: &anyhow::Error) -> Finding {
-    Finding::fail(
-        "plugin",
-        format!("Claude Code does not list its plugins: {}", one_line(&format!("{error:#}"))),
-        "run `claude plugin list` and fix what it reports",
-    )
-}
-
-/// `None` without a plugin, which another check reports.
-pub fn check_programs(plugins: &[InstalledPlugin]) -> Option<Finding> {
+fn check_programs(ours: &InstalledPlugin) -> Finding {
     let name = "programs";
-    let ours = plugins.iter().find(|plugin| plugin.id == IDENTIFIER)?;
-    let Some(folder) = ours.folder() else {
+    let folder = ours.read_from_folder.as_ref().or(ours.install_path.as_ref());
+    let Some(folder) = folder else {
         let found = "Claude Code does not say where the plugin is";
-        return Some(Finding::fail(name, found, "install it again: spool setup"));
+        return Finding::fail(name, found, "install it again: spool setup");
     };
     let bin = folder.join("bin");
-    Some(match try_programs(folder) {
+    match try_programs(folder) {
         Ok(()) => {
             let found = format!("`ralph-hook` and `spool` {VERSION} run, from `{}`", bin.display());
             Finding::ok(name, found)
@@ -86,7 +89,7 @@ pub fn check_programs(plugins: &[InstalledPlugin]) -> Option<Finding> {
         Err(error) => {
             Finding::fail(name, one_line(&format!("{error:#}")), "install them again: spool setup")
         }
-    })
+    }
 }
 
 /// Starts both programs with a slash command, as Claude Code does. `spool` has to tell the status of an empty folder,
