@@ -107,11 +107,8 @@ impl SetupAnswer {
             SetupStepName::Uninstall => ("uninstall", "uninstalled"),
             _ => ("remove", "removed"),
         };
-        let words = if self.form.dry_run {
-            format!("would {would} {what}")
-        } else {
-            format!("{did} {what}")
-        };
+        let verb = if self.form.dry_run { ["would ", would] } else { [did, ""] }.concat();
+        let words = format!("{verb} {what}");
         if !self.is_json {
             outln!("{words}");
         }
