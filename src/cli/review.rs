@@ -175,20 +175,15 @@ fn feature(project: &Project, named: Option<&str>) -> Result<Feature> {
 /// The part of the runner's settings that is about the agent program.
 fn options(args: &ReviewArgs, project: &Project) -> Result<Options> {
     let mut typed = Chosen::default();
-    let limits = [
-        (&table::max_runtime, &args.timeout, TIME),
-        (&table::token_budget, &args.token_budget, TOKENS),
+    let all = [
+        (&table::max_runtime, args.timeout.as_deref().or(Some(TIME))),
+        (&table::token_budget, args.token_budget.as_deref().or(Some(TOKENS))),
+        (&table::harness, args.harness.as_deref()),
+        (&table::harness_command, args.harness_command.as_deref()),
+        (&table::model, args.model.as_deref()),
     ];
-    for (setting, value, default) in limits {
-        typed.add(setting, [value.clone().unwrap_or_else(|| default.to_owned())]);
-    }
-    let about_the_agent = [
-        (&table::harness, &args.harness),
-        (&table::harness_command, &args.harness_command),
-        (&table::model, &args.model),
-    ];
-    for (setting, value) in about_the_agent {
-        typed.add(setting, value.iter().cloned());
+    for (setting, value) in all {
+        typed.add(setting, value.map(str::to_owned));
     }
     typed.add(&table::prices, args.prices.iter().cloned());
     // A model belongs to the program that is named with it.
