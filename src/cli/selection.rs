@@ -43,7 +43,7 @@ pub struct WhichLoop {
     #[arg(short, long, value_name = "ID", conflicts_with_all = ["loop_name", "session", "feature"])]
     change: Option<String>,
     #[command(flatten)]
-    place: Where,
+    pub place: Where,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,10 +68,6 @@ impl WhichLoop {
     pub fn typed(&self) -> Option<TypedName<'_>> {
         let of_change = |text| TypedName { kind: Some(NameKind::Change), text };
         self.of_session.typed().or_else(|| self.change.as_deref().map(of_change))
-    }
-
-    pub fn place(&self) -> &Where {
-        &self.place
     }
 
     /// The named loop; without a name this session's, or the only one. Fails without a loop, and with several

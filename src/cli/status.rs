@@ -54,7 +54,7 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
     }
     let now = Now::of_meant(&args.which)?;
     if args.json {
-        let place = args.which.place();
+        let place = &args.which.place;
         let root = place.runners().map_or_else(|| place.start(), Ok)?;
         dataln!("{}", forms::document(&now.form(&root))?);
         return Ok(ExitCode::SUCCESS);
@@ -107,7 +107,7 @@ struct Now {
 
 impl Now {
     fn of_meant(which: &WhichLoop) -> Result<Self> {
-        let place = which.place();
+        let place = &which.place;
         Self::of(place.with_loops(), place.runners().as_deref(), which.typed())
     }
 

@@ -102,7 +102,7 @@ impl LogArgs {
 
 /// Prints the journals of all sessions and runners loop by loop, in the order of their beginnings.
 pub fn run(args: &LogArgs) -> Result<ExitCode> {
-    let (place, typed) = (args.which.place(), args.which.typed());
+    let (place, typed) = (&args.which.place, args.which.typed());
     let change = typed.map(|typed| typed.text);
     let which = args.iteration.map(WhichIteration::Number);
     if let Some(which) = which.or(args.failed.then_some(WhichIteration::LastFailed)) {
@@ -278,7 +278,7 @@ fn follow(
         for entry in &mut entries {
             entry.is_old = true;
         }
-        let mut sources = sources(args.which.place())?;
+        let mut sources = sources(&args.which.place)?;
         sources.retain(|source| args.may_show(names, source));
         read_new(&mut entries, sources, &mut followed);
         if entries.len() > known {
