@@ -72,10 +72,7 @@ impl SettingKind {
             Self::OneWord => Check::is_model(text),
             Self::Pattern => Pattern::protecting(text).is_some(),
             Self::Token | Self::Command | Self::Expect => {
-                return match self.refused(text) {
-                    Some(why) => Err(why.to_owned()),
-                    None => Ok(()),
-                };
+                return self.refused(text).map_or(Ok(()), |why| Err(why.to_owned()));
             }
         };
         if is_right { Ok(()) } else { Err(self.wrong(text)) }
