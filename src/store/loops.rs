@@ -251,15 +251,8 @@ impl Loops {
             return Ok(());
         }
         sessions.retain(|noted| !is_it(noted));
-        sessions.insert(
-            0,
-            LetGo {
-                session: session.to_owned(),
-                about: about.to_owned(),
-                owner: owner.to_owned(),
-                at: world::now(),
-            },
-        );
+        let [session, about, owner] = [session, about, owner].map(str::to_owned);
+        sessions.insert(0, LetGo { session, about, owner, at: world::now() });
         sessions.truncate(MOST_LET_GO);
         // A link in place of the folder would lead out of the project.
         self.create()?;
