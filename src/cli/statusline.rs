@@ -1,12 +1,12 @@
 //! `spool statusline`: one session's loop on one line, for an agent program's status line.
 
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::context::with_loops;
 use crate::feature::project::{Project, printable};
@@ -48,25 +48,9 @@ pub struct StatuslineArgs {
     json: bool,
 }
 
-/// The fields that matter here of Claude Code's input for a status line.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct StatusInput {
-    session_id: String,
-    cwd: PathBuf,
-    workspace: Workspace,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Workspace {
-    current_dir: PathBuf,
-    project_dir: PathBuf,
-}
-
 /// Prints the line; missing or broken input is no error.
 pub fn run(args: &StatuslineArgs) -> Result<ExitCode> {
-    let input: StatusInput = serde_json::from_slice(&handed_over()).unwrap_or_default();
+    let input: Value = serde_json::from_slice(&handed_over()).unwrap_or_default();
     let status = of(&input).unwrap_or(StatuslineForm { line: None, end: None });
     if args.json {
         outln!("{}", forms::line(&status)?);
@@ -77,15 +61,16 @@ pub fn run(args: &StatuslineArgs) -> Result<ExitCode> {
 }
 
 /// `None` for a session without a loop.
-fn of(input: &StatusInput) -> Option<StatuslineForm> {
-    let session = Some(input.session_id.as_str()).filter(|session| is_session_id(session))?;
-    let folders = [&input.workspace.project_dir, &input.workspace.current_dir, &input.cwd];
-    let mut folders = folders.into_iter().filter(|folder| folder.is_absolute());
+fn of(input: &Value) -> Option<StatuslineForm> {
+    let session = input["session_id"].as_str().filter(|session| is_session_id(session))?;
+    let place = &input["workspace"];
+    let folders = [&place["project_dir"], &place["current_dir"], &input["cwd"]];
+    let folders = folders.into_iter().filter_map(Value::as_str).map(Path::new);
     let has_loop = |folder: &Path| {
         let project = with_loops(folder, Some(session))?;
         Loops::of(&project.root).knows(session).then_some(project)
     };
-    let project = folders.find_map(|folder| has_loop(folder))?;
+    let project = folders.filter(|folder| folder.is_absolute()).find_map(has_loop)?;
     let loops = Loops::of(&project.root);
     let record = loops.peek(session).filter(|record| record.moved_to.is_empty())?;
     let name = text::narrow(&printable(&record.about), NAME);
