@@ -16,7 +16,7 @@ use crate::runner::options::file::{self, PROJECT_FILE};
 use crate::runner::options::{self, Layers};
 use crate::runner::target::root_around;
 use crate::session::pinned::indented;
-use crate::store::trust;
+use crate::store::trust::{self, TrustedFile};
 use crate::system::files::real_path;
 use crate::text;
 
@@ -124,13 +124,9 @@ fn list() -> Result<ExitCode> {
 }
 
 fn list_as_json() -> Result<ExitCode> {
-    let trusted = trust::list()?.into_iter();
-    let trusted = trusted.map(|file| TrustedForm {
-        project: file.project,
-        file: file.file,
-        commands: file.commands,
-    });
-    let form = TrustForm { trusted: trusted.collect() };
+    let form =
+        |TrustedFile { project, file, commands, .. }| TrustedForm { project, file, commands };
+    let form = TrustForm { trusted: trust::list()?.into_iter().map(form).collect() };
     dataln!("{}", forms::document(&form)?);
     Ok(ExitCode::SUCCESS)
 }
