@@ -11,7 +11,6 @@ use anyhow::{Context, Result, bail};
 
 use crate::engine::TerminalReason;
 use crate::feature::project::Project;
-use crate::forms::loops::EndForm;
 use crate::plugin::Programs;
 use crate::runner::script::TASKS;
 use crate::session::report::StatusReport;
@@ -73,14 +72,15 @@ fn finish(scene: &Scene, stage: &Stage) -> Result<ExitCode> {
         );
     };
     let refused = record.ledger.refused_claims;
+    let end = shown.and_then(|shown| shown.form.end.as_ref());
+    let end = end.map_or("is still live".to_owned(), |end| format!("ended: {}", end.name));
     outln!();
     let words = format!(
-        "{} of {} tasks, {} iterations, {refused} early finish{} refused; the loop {}",
+        "{} of {} tasks, {} iterations, {refused} early finish{} refused; the loop {end}",
         feature.facts.done,
         feature.facts.total,
         record.ledger.iterations,
         if refused == 1 { "" } else { "es" },
-        ending(shown.and_then(|shown| shown.form.end.as_ref())),
     );
     stage.say(Speaker::Demo, &words)?;
     if scene.stays {
@@ -94,8 +94,4 @@ fn finish(scene: &Scene, stage: &Stage) -> Result<ExitCode> {
         outln!("your turn: `spool setup`, then `/speckit:implement` in a project of yours");
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn ending(end: Option<&EndForm>) -> String {
-    end.map_or("is still live".to_owned(), |end| format!("ended: {}", end.name))
 }
