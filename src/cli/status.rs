@@ -130,16 +130,9 @@ impl Now {
         if let Some(StatusReport { project, features, .. }) = &mut report {
             for feature in features {
                 let name = &feature.facts.name;
-                if let Some(runner) = runners.iter().find(|one| one.change_id == *name) {
-                    if runner.is_alive() {
-                        feature.runner = runner.line();
-                    }
-                    // What came last says how the work goes on.
-                    let ended = feature.r#loop.as_mut().filter(|earlier| !earlier.lives());
-                    if let Some(earlier) = ended.filter(|earlier| runner.began_after(earlier)) {
-                        earlier.form.next = runner.next();
-                    }
-                }
+                let is_its = |one: &&RunnerReport| one.change_id == *name && one.is_alive();
+                feature.runner =
+                    runners.iter().find(is_its).map(RunnerReport::line).unwrap_or_default();
                 // `spool review --last` reports a review that cannot be read.
                 if let Ok(Some(review)) = review::last(Path::new(project), name) {
                     let ago = review.began_at.map(|at| format!(", {} ago", age(at.wall().age())));

@@ -25,7 +25,6 @@ use crate::feature::project::printable;
 use crate::forms::loops::LoopFormState;
 use crate::session::messages::person::reviews;
 use crate::session::report::feature::write_proofs;
-use crate::session::report::session_loop::SessionLoop;
 use crate::store::names::EndName;
 use crate::store::receipts::Receipts;
 use crate::text::{self, rows};
@@ -189,11 +188,6 @@ impl RunnerReport {
         let (change, number) = (printable(&self.change_id), state.current_iteration);
         let tokens = self.tokens();
         format!("{change}: {stands}, iteration {number}{limit}, {tokens} tokens, {when}")
-    }
-
-    pub fn began_after(&self, earlier: &SessionLoop) -> bool {
-        let last_seen = earlier.record.as_ref().map(|record| record.seen_at.max(record.armed_at));
-        time_of(&self.state.started_at) > last_seen
     }
 
     /// The loop has ended, or its state is unknown.

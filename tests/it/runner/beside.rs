@@ -71,6 +71,22 @@ fn session_and_runner_loops_differ() {
 }
 
 #[test]
+fn cancelled_loop_keeps_its_next() {
+    let bench = Bench::new();
+    bench.write("specs/001-login/spec.md", "# Login\n");
+    bench.write("specs/001-login/tasks.md", "- [ ] T001 Begin\n");
+    bench.write(".specify/.current-feature", "001-login\n");
+    bench.agent("true");
+    let ralph = "ralph Build --change 001-login --harness-command agent --max-iterations 1";
+    bench.spool("start 001-login --ignore-checklists").run().with_code(0);
+    let ran = bench.spool(ralph).run();
+    bench.spool("stop --feature login").run().with_code(0).says("Loop cancelled.");
+    let status = bench.spool("status").run().with_code(0);
+    status.says("ended (cancelled)").says("Next: continue with /speckit:implement 001-login");
+    assert!(!status.output.contains("  Next: Run the same command"), "{ran}\n{status}");
+}
+
+#[test]
 fn d11_status_tells_a_working_runner() {
     let bench = Bench::new();
     bench.write("specs/001-login/spec.md", "# Login\n");
