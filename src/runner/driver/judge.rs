@@ -117,9 +117,8 @@ impl Driver<'_> {
     /// Adds the armed commands of tasks ticked by hand; a review stays the last check.
     fn contract(&self) -> Contract {
         let mut contract = self.plan.contract.clone();
-        contract.add_commands(
-            self.proofs.ticks.checks(self.plan.options.settings.check_timeout().as_secs()),
-        );
+        let limit = self.plan.options.settings.check_timeout().as_secs();
+        contract.add_commands(self.proofs.ticks.checks(limit));
         contract
     }
 
@@ -197,11 +196,9 @@ impl Driver<'_> {
             return self.check(pending, log).map(ChecksSeen::Now);
         };
         for result in known.results.iter().filter(|result| !result.passed) {
-            let line = format!(
-                "  `{}` failed before, and nothing has changed since: {}",
-                result.run, result.outcome
-            );
-            let event = RunnerEvent::Checked { run: result.run.clone(), passed: false };
+            let CheckResult { run, outcome, .. } = result;
+            let line = format!("  `{run}` failed before, and nothing has changed since: {outcome}");
+            let event = RunnerEvent::Checked { run: run.clone(), passed: false };
             self.console.screen.report(event, &line);
         }
         Ok(ChecksSeen::Earlier(known.results))
