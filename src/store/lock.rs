@@ -17,7 +17,7 @@ use crate::world::{self, Deadline, FileTime};
 /// The time to wait for another process that writes the same file.
 pub const PATIENCE: Duration = Duration::from_millis(700);
 /// The longest step of the files' clock that is waited for: most clocks have steps of 1 to 10 ms.
-const LONGEST_STEP: Duration = Duration::from_millis(100);
+pub const LONGEST_STEP: Duration = Duration::from_millis(100);
 
 /// A held lock; dropping it frees it.
 #[derive(Debug)]

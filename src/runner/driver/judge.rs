@@ -26,9 +26,10 @@ use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::runner::tokens::TokenCount;
 use crate::session::messages::shortfall::of_check;
 use crate::session::stop::LAST_WORDS;
+use crate::store::lock::LONGEST_STEP;
 use crate::store::loops::Checked;
 use crate::store::names::{JournalEvent, PromiseState};
-use crate::world::{FileTime, Stopwatch};
+use crate::world::{Deadline, FileTime, Stopwatch};
 
 /// Characters of what the agent asks of a person.
 const LONGEST_NEED: usize = 500;
@@ -280,7 +281,9 @@ impl Driver<'_> {
         let words = format!("checking `{}` ({number} of {all})", check.run);
         self.files.state.doing.clone_from(&words);
         self.tree.forget_look();
-        let began = self.saved_now();
+        let (began, step) = (self.saved_now(), Deadline::after(LONGEST_STEP));
+        // The files' clock moves on in steps: what the check writes has a later time.
+        while self.saved_now() == began && !step.is_over() {}
         // A check on a full disk says nothing about the work.
         self.files.has_room().map_err(|_| Stopped)?;
         let event = RunnerEvent::Check { run: check.run.clone() };

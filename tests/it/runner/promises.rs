@@ -94,6 +94,19 @@ fn checks_rerun_after_a_later_change() {
     ran.with_code(3).says("`! test -e built || exit 4` failed: exit code 4");
 }
 
+/// A change right at a check's start has the time of that start, unless the clock of the files moves on first.
+#[test]
+fn a_check_may_write_at_once() {
+    let bench = Bench::new();
+    bench.agent(&format!("echo $n > made.txt\necho '{PROMISE}'"));
+    for _ in 0..12 {
+        let call = bench.ralph("--max-iterations 1 --restart").arg("--check");
+        let ran = call.arg("! test -e built || exit 4").arg("--check").arg(": > built").run();
+        ran.with_code(3).says("`! test -e built || exit 4` failed: exit code 4");
+        std::fs::remove_file(bench.path("built")).unwrap();
+    }
+}
+
 #[test]
 fn failed_check_waits_for_a_change() {
     let bench = Bench::new();
