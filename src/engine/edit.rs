@@ -1,5 +1,7 @@
 //! Changes of a task list: one box, or one more line. Every other byte stays.
 
+use std::cmp::Reverse;
+
 use super::line::{is_id, text_of};
 use super::tasks::{Task, TaskList};
 
@@ -20,6 +22,15 @@ pub fn tick(text: &[u8], task: &Task) -> Vec<u8> {
 /// One byte differs, or none if the task was open.
 pub fn untick(text: &[u8], task: &Task) -> Vec<u8> {
     if task.done { marked(text, task, b' ') } else { text.to_vec() }
+}
+
+/// Opens the boxes of these tasks.
+pub fn untick_all(text: &[u8], ids: &[String]) -> Vec<u8> {
+    let list = TaskList::parse(text);
+    let mut found: Vec<_> = ids.iter().filter_map(|id| list.find(id)).collect();
+    // From the last to the first: a check mark is longer than the blank that replaces it.
+    found.sort_by_key(|task| Reverse(task.mark_at));
+    found.into_iter().fold(text.to_vec(), |text, task| untick(&text, task))
 }
 
 fn marked(text: &[u8], task: &Task, mark: u8) -> Vec<u8> {

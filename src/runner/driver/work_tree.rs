@@ -1,6 +1,5 @@
 //! A loop's view of its work tree: the repository, the files, the task list.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::plan::Plan;
-use crate::engine::edit::untick;
+use crate::engine::edit::untick_all;
 use crate::engine::tasks::TaskList;
 use crate::engine::{Difference, Fingerprint, Hasher, Tree, hash_of};
 use crate::evidence::task_list::{self, TASKS};
@@ -151,13 +150,7 @@ impl<'a> WorkTree<'a> {
         let _lock = (change.kind == ChangeKind::SpecKit && folder == change.folder)
             .then(|| Loops::of(&change.root).feature_lock(&change.id, &change.folder, PATIENCE))
             .transpose()?;
-        amend(&folder.join(TASKS), task_list::MOST, |text| {
-            let list = TaskList::parse(text);
-            let mut found: Vec<_> = ids.iter().filter_map(|id| list.find(id)).collect();
-            // From the last to the first: a check mark is longer than the blank that replaces it.
-            found.sort_by_key(|task| Reverse(task.mark_at));
-            Some(found.into_iter().fold(text.to_vec(), |text, task| untick(&text, task)))
-        })?;
+        amend(&folder.join(TASKS), task_list::MOST, |text| Some(untick_all(text, ids)))?;
         Ok(())
     }
 

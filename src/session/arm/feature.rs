@@ -8,7 +8,7 @@ use super::exclude::keep_out;
 use super::gate::{Gate, gate};
 use super::state::{fill, lower_limits, readable_state, state_to_start_from};
 use super::{Armed, Armer, Arming, replace};
-use crate::engine::edit::untick;
+use crate::engine::edit::untick_all;
 use crate::engine::order::map_of;
 use crate::engine::proof::LeastProof;
 use crate::engine::scope::in_runs;
@@ -31,6 +31,7 @@ use crate::session::messages::person;
 use crate::session::view::{FeatureView, judge_of, list_of};
 use crate::session::{life, pinned};
 use crate::settings::{Chosen, table};
+use crate::store::amend::amend;
 use crate::store::journal::Entry;
 use crate::store::loops::{Asked, Loops, Record, VerifyCommands};
 use crate::store::names::{ArmedBy, JournalEvent, LoopKind};
@@ -132,7 +133,12 @@ pub fn arm(
     notes.extend(unkept);
     notes.extend(Some(NOT_A_PERSON.to_owned()).filter(|_| !armer.is_person()));
     notes.extend(taken_from);
-    notes.extend(bind(&mut arming, earlier, (&feature, &pin), &state, &refused)?);
+    if !refused.is_empty() {
+        let list = feature.folder.join(TASKS);
+        amend(&list, task_list::MOST, |text| Some(untick_all(text, &refused)))
+            .map_err(|error| Refusal::unwritable(&list, &error))?;
+    }
+    notes.extend(bind(&mut arming, earlier, (&feature, &pin), &state)?);
     let path = feature.folder.join(STATE);
     state.write(&feature).map_err(|error| Refusal::unwritable(&path, &error))?;
     arming.loops.save_pin(&pin)?;
@@ -299,8 +305,7 @@ fn tasks_of(
     })?;
     refused.retain(|id| file.list.find(id).is_some_and(|task| task.done));
     if !refused.is_empty() {
-        let open = file.list.tasks.iter().rev().filter(|task| refused.contains(&task.id));
-        file = TaskFile::of(open.fold(file.bytes, |bytes, task| untick(&bytes, task)));
+        file = TaskFile::of(untick_all(&file.bytes, refused));
     }
     let tasks = file.list.with_optional(optional);
     if tasks.tasks.is_empty() {
@@ -404,7 +409,6 @@ fn bind(
     earlier: Option<Record>,
     (feature, pin): (&Feature, &Pin),
     state: &State,
-    refused: &[String],
 ) -> Result<Option<String>, Refusal> {
     let broken = [ErrorKind::InvalidData];
     let before = arming.loops.pin_or_aside(&feature.name, &broken, &mut arming.undo)?;
@@ -437,12 +441,10 @@ fn bind(
     // The fingerprint at the start: the first stop compares with it.
     let snapshot = FeatureSnapshot::with_state(feature, state);
     let nobody = (PinState::Nobody, Deadline::after(Duration::ZERO));
-    let mut snapshot = snapshot.under(&nobody.0, Some(&record), nobody.1);
-    snapshot.open_again(refused);
+    let snapshot = snapshot.under(&nobody.0, Some(&record), nobody.1);
     let fingerprint = Some(snapshot.work_fingerprint());
     record.ledger = Ledger { fingerprint, ..Ledger::default() };
     record.tasks_hash = snapshot.tasks_hash();
-    record.refused = refused.to_vec();
     if let Some(folder) = &arming.folder {
         folder.note_tasks(&snapshot.task_lines())?;
         folder.save(&record)?;

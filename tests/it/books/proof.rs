@@ -4,7 +4,8 @@ use crate::support::has::Has;
 use crate::support::limited::{Limited, PATIENCE};
 use std::sync::mpsc;
 
-use super::support::{Project, boxes};
+use super::support::{FEATURE, Project, Said, boxes};
+use crate::support::scratch::SPOOL;
 
 fn list(command: &str) -> String {
     format!("- [ ] 1.1 Build it\n  - **Do**: build\n  - **Verify**: `{command}`\n- [ ] 1.2 Next\n")
@@ -156,9 +157,19 @@ fn failed_verify_outlives_the_loop() {
     says_open(&project);
     let next = project.status()["loop"]["next"].to_string();
     next.has("which opens T002 again");
-    project.arm("").has("Ticked in the loop before, not proved, and open: T002");
+    // Armed in a terminal and ended there, the task is as open as before.
+    let command = || {
+        let mut terminal = project.command(SPOOL);
+        terminal.env_remove("CLAUDE_CODE_SESSION_ID");
+        terminal
+    };
+    let start = Said::of(command().args(["start", FEATURE])).ok();
+    start.has("Ticked in the loop before, not proved, and open: T002");
+    Said::of(command().args(["stop", FEATURE])).ok();
+    assert_eq!(project.status()["open"], serde_json::json!(["T002"]));
+    project.arm("");
     let said = project.call(&["done", "T002"]).refused();
-    said.has("T002 is ticked, and not proved: `test -e built` failed");
+    said.has("T002 is not ticked: `test -e built` failed");
     project.spool(&["log"]).ok().has("T002 check failed: `test -e built` (exit code 1)");
     project.write("built", "x");
     project.call(&["done", "T002"]).ok();
