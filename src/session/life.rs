@@ -90,15 +90,18 @@ pub fn kept_from_others(loops: &Loops, record: &Record) -> Option<Refusal> {
             format!("continue it with `spool resume --session {session}`, or take it with --force");
         return Some(Refusal::new(format!("the loop of session {session} is paused"), next));
     }
-    let about = match record.kind {
-        LoopKind::Task => format!("`{}`", printable(&record.about)),
-        _ => format!("feature `{}`", printable(&record.about)),
+    let about = printable(&record.about);
+    let (about, cancel) = match record.kind {
+        LoopKind::Task => (format!("`{about}`"), format!("cancel-ralph {session}")),
+        _ => (format!("feature `{about}`"), format!("cancel {about}")),
     };
     let what = format!(
         "session {session} works on {about}: it gave a sign of life {} ago; a loop is taken over when its session is gone, or after an hour of silence",
         text::age(record.silent_for())
     );
-    let next = "let it work, end its loop with `spool stop`, or take the loop over with --force";
+    let next = format!(
+        "let it work, end its loop with /speckit:{cancel}, or take the loop over with --force"
+    );
     Some(Refusal::new(what, next))
 }
 

@@ -8,6 +8,7 @@ use super::claim::{Unowned, unowned};
 use super::context::{ChecksRun, StopContext, StopSession, waited_for, waiting_with_message};
 use super::feature::FeatureStop;
 use super::notices::{self, Notice};
+use super::observe::count_open_turn;
 use super::{feature, task};
 use crate::checks::{ReviewCall, run_all, run_command, run_review};
 use crate::engine::{
@@ -268,6 +269,7 @@ impl StopSession<'_> {
         let about = self.record.about.clone();
         if pin.session != self.record.session && !pin.session.is_empty() {
             let line = format!("Feature {about} is driven by session {} now", pin.session);
+            count_open_turn(&mut self.record);
             let answer = self.close(&Demand::Stopped, &line)?;
             let lost = Record { moved_to: pin.session.clone(), ..self.record.clone() };
             let message = ends::moved_message(&lost).unwrap_or_default();

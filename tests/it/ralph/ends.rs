@@ -32,6 +32,14 @@ fn end_counts_the_open_turn() {
     let cancelled = bench.command("s1", "speckit:cancel-ralph", "").run();
     cancelled.reason().has("ended (cancelled): Make it · 3 tool calls · 1 iteration");
     assert_eq!(bench.record("s1").ledger.tool_calls, 3);
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    works_and_says(&bench, "one").reason();
+    bench.transcript("s1").tool("Edit");
+    bench.implement("s2", "").reason().has("end its loop with /speckit:cancel 001-login, or");
+    bench.implement("s2", "--force").context();
+    works_and_says(&bench, "two").told().has("session s2 has taken this loop over");
+    assert_eq!(bench.record("s1").ledger.tool_calls, 3, "taken over");
     for (end, name) in [("block", "a key"), ("stop", "001-login")] {
         let bench = Bench::armed();
         works_and_says(&bench, "one").reason();
