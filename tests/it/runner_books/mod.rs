@@ -95,7 +95,10 @@ fn json(path: &Path) -> Value {
 
 fn history(root: &Path) -> Vec<Value> {
     let text = fs::read_to_string(state_folder(root, ID).join("history.jsonl")).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    // A kill may tear the line that was written; the next one then stands behind it.
+    let entry =
+        |line: &str| serde_json::from_str(&line[line.rfind("{\"run_started_at\":")?..]).ok();
+    text.lines().filter_map(entry).collect()
 }
 
 #[test]
