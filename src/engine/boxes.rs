@@ -138,7 +138,8 @@ fn told_in_line(kind: Kind, text: &str) -> Option<bool> {
     // The value behind a state key, such as `Status:`, is asked by itself.
     let (key, value) = text.split_once(is_sign).unwrap_or_default();
     let key = key.trim_end_matches(is_around).rsplit(is_around).next()?;
-    let told = told.max(told_in(value).filter(|_| is_of(STATES, key)));
+    let in_cell = || told_in_cell(value.trim_matches(|sign| " *_".contains(sign))).map(|_| false);
+    let told = told.max(told_in(value).or_else(in_cell).filter(|_| is_of(STATES, key)));
     told.map(|is_sure| is_sure && !is_heading)
 }
 
