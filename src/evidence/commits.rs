@@ -1,6 +1,6 @@
 //! Counts commits by the repository's log of its head.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -55,14 +55,6 @@ pub fn counted(root: &Path, record: &mut Record) -> Option<u64> {
 pub fn made_since(root: &Path, from: u64, not_before: WallTime) -> Option<u64> {
     let place = LogPlace { length: from, line: 0 };
     new_since(root, place, not_before).map(|(commits, _)| commits)
-}
-
-/// True if git has written its index since: an empty commit leaves it as it was.
-pub fn has_staged_since(root: &Path, at: WallTime) -> bool {
-    let index = repository_of(root).and_then(|git| fs::metadata(git.join("index")).ok());
-    index
-        .and_then(|index| index.modified().ok())
-        .is_some_and(|written| WallTime::from(written) > at)
 }
 
 /// Commits behind a place of the log, and the place that is read by then.
@@ -177,6 +169,8 @@ pub fn repository_of(root: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const LOG: &str = "\

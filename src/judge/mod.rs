@@ -456,12 +456,14 @@ impl TickJudge {
             facts.maybe = sorted(maybe.collect(), Ord::cmp);
         }
         let mut judged = rules::judge(&tasks, &facts, &|files| self.named_by_none(files));
-        let mut commits = LazyCell::new(|| self.commits(&seen.receipts, &facts.since_arming));
+        let mut commits = LazyCell::new(|| self.commits(&seen.receipts));
         for (task, judged) in tasks.iter().zip(&mut judged) {
             let lacks = judged.proof.as_ref().err().map(|why| why.reason);
             let is_nameless = task.names.iter().all(|name| !name.looks);
-            // The task may be to commit what others have done. A commit is one task's.
-            if lacks == Some(UnprovedReason::NothingChanged) && is_nameless && *commits > 0 {
+            // The task may be to commit what others have done. A commit is one task's. An untouched project has nothing
+            // to commit.
+            let may_be = is_nameless && !facts.since_arming.is_empty();
+            if lacks == Some(UnprovedReason::NothingChanged) && may_be && *commits > 0 {
                 *commits -= 1;
                 (judged.proof, judged.doubt) = (Ok(Proof::Tick), ONLY_COMMITTED.to_owned());
             }
@@ -469,15 +471,11 @@ impl TickJudge {
         judged
     }
 
-    /// Commits since the last tick of this loop, or since arming. In a project that is as it was armed, only what was
-    /// there before can be committed, and then git has written its index.
-    fn commits(&self, receipts: &[Receipt], changed: &[ChangedFile]) -> u64 {
+    /// Commits since the last tick of this loop, or since arming.
+    fn commits(&self, receipts: &[Receipt]) -> u64 {
         let is_tick = |by: Witness| !matches!(by, Witness::Review | Witness::Drop);
         let last = receipts.iter().rfind(|receipt| is_tick(receipt.by));
         let (at, read) = last.map_or((self.armed.at, 0), |last| (last.at, last.log_read));
-        if changed.is_empty() && !commits::has_staged_since(&self.place.folder, at) {
-            return 0;
-        }
         // The log has seconds: those of the tick itself are not behind it.
         let since = at.after(Duration::from_secs(1));
         commits::made_since(&self.place.folder, read, since).unwrap_or_default()
