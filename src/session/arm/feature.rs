@@ -133,11 +133,7 @@ pub fn arm(
     notes.extend(unkept);
     notes.extend(Some(NOT_A_PERSON.to_owned()).filter(|_| !armer.is_person()));
     notes.extend(taken_from);
-    if !refused.is_empty() {
-        let list = feature.folder.join(TASKS);
-        amend(&list, task_list::MOST, |text| Some(untick_all(text, &refused)))
-            .map_err(|error| Refusal::unwritable(&list, &error))?;
-    }
+    open_boxes(&feature, &refused)?;
     notes.extend(bind(&mut arming, earlier, (&feature, &pin), &state)?);
     let path = feature.folder.join(STATE);
     state.write(&feature).map_err(|error| Refusal::unwritable(&path, &error))?;
@@ -398,6 +394,16 @@ fn changed_files(arming: &Arming<'_>, project: &Project, feature: &Feature) -> V
     let receipts = Receipts::of(&project.root, &feature.name, &list_of(feature));
     paths.extend(receipts.iter().flat_map(Receipts::armed_paths));
     paths
+}
+
+/// The list says what is counted: these ticks count no more.
+fn open_boxes(feature: &Feature, refused: &[String]) -> Result<(), Refusal> {
+    if refused.is_empty() {
+        return Ok(());
+    }
+    let path = feature.folder.join(TASKS);
+    let opened = amend(&path, task_list::MOST, |text| Some(untick_all(text, refused)));
+    opened.map(|_| ()).map_err(|error| Refusal::unwritable(&path, &error))
 }
 
 /// Makes this session the feature's owner and ends the session's other loop. Returns the person's line about that loop.
