@@ -296,7 +296,6 @@ impl TickJudge {
             None => since_tick.clone().unwrap_or_default(),
         };
         let since = since_tick.as_deref().unwrap_or_default();
-        follow_moves(&mut seen.receipts, &since_arming);
         add_steps(&mut since_arming, since, &seen.receipts);
         let beside = self.place.beside().to_owned();
         seen.facts = FileFacts { since_tick, since_arming, beside, ..FileFacts::default() };
@@ -514,22 +513,6 @@ impl TickJudge {
             }
         }
         missing
-    }
-}
-
-/// Lets the receipts of new files that were moved as they are name the new path: their work is there.
-fn follow_moves(receipts: &mut Rc<[Receipt]>, changed: &[ChangedFile]) {
-    let moved = |(path, [then, after]): (&String, &[u64; 2])| {
-        let is_away = *then == 0 && *after != 0 && changed_at(changed, path).is_none();
-        let is_it = |file: &&ChangedFile| is_away && file.step[1] == *after;
-        changed.iter().find(is_it).map_or_else(|| path.clone(), |file| file.path.clone())
-    };
-    for place in 0..receipts.len() {
-        let Receipt { own, steps, .. } = &receipts[place];
-        let now: Vec<String> = own.iter().zip(steps).map(moved).collect();
-        if now.len() == own.len() && now != *own {
-            Rc::make_mut(receipts)[place].own = now;
-        }
     }
 }
 

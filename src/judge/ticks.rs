@@ -244,13 +244,12 @@ impl Ticks {
     ) -> Self {
         let mut ticks = Self::default();
         let Some(receipts) = claim.receipts(judge) else { return ticks };
-        ticks.seen = judge.look_beside(receipts, limit);
-        let receipts = &Rc::clone(&ticks.seen.receipts);
-        let (list, newest) = (&judge.matched(list), &newest(receipts));
+        let (receipts, list, newest) = (&receipts, &judge.matched(list), &newest(&receipts));
         let opened = claim.new.iter().map(String::as_str).collect::<BTreeSet<_>>();
         let was_open =
             |task: &Task, id: &str| opened.contains(&*task.id) || newest.contains_key(id);
         let ticked = list.ticked(&was_open);
+        ticks.seen = judge.look_beside(Rc::clone(receipts), limit);
         let held_up = ticks.seen.facts.held_up();
         if ticks.seen.now.is_none() && held_up.is_none() && !claim.all_done {
             // No look was possible. The end of the loop asks again, and then the agent's word counts.

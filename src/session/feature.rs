@@ -296,8 +296,8 @@ impl FeatureStop {
         if self.list_changed {
             folder.note_tasks(&self.snapshot.task_lines())?;
             record.tasks_hash = self.snapshot.tasks_hash();
-            record.refused = self.ticks.refused();
         }
+        record.refused = self.ticks.refused();
         self.ticks.note_failed(&mut record.unverified, seen.checks.as_deref().unwrap_or_default());
         self.snapshot.gone.clone_from(&seen.tampered.removed);
         if !record.unverified.is_empty() {
