@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 
 use super::file::PROJECT_FILE;
-use super::resolve::Layers;
-use super::resolve::resolve;
+use super::resolve::{Layers, resolve};
 use crate::session::pinned::{self, indented};
 use crate::settings::{Chosen, Made, Origin, Rule, Setting};
 use crate::store;
