@@ -146,8 +146,6 @@ pub struct ReviewWatch<'a> {
     pub signals: &'a Signals,
     /// The allowed tokens and money.
     pub allowance: Allowance<'a>,
-    /// Allowed bytes of output.
-    pub output: u64,
     /// Bytes of output so far.
     pub printed: u64,
     pub halt: Option<Halt>,
@@ -460,7 +458,6 @@ impl ReviewOrder<'_> {
             reader: reader.as_mut(),
             signals: self.signals,
             allowance: Allowance::new(left, self.harness.as_ref(), world::now()),
-            output: OUTPUT,
             printed: 0,
             halt: None,
         };
@@ -586,7 +583,7 @@ impl Before {
 impl Watcher for ReviewWatch<'_> {
     fn printed(&mut self, bytes: usize) -> Control {
         self.printed = self.printed.saturating_add(bytes as u64);
-        if self.printed > self.output {
+        if self.printed > OUTPUT {
             self.halt = self.halt.or(Some(Halt::Output));
             return Control::End;
         }
