@@ -22,8 +22,6 @@ impl<'a> Plan<'a> {
     pub fn first_state(&self, first: &AgentSeat) -> LoopState {
         let Self { change, options, done, .. } = self;
         LoopState {
-            change_id: change.id.clone(),
-            worktree_name: change.id.clone(),
             max_iterations: options.settings.max_iterations().unwrap_or(0),
             task: options.task.clone(),
             done_criteria: *done,
@@ -36,7 +34,6 @@ impl<'a> Plan<'a> {
             harness_version: first.version.clone(),
             model: first.model.clone().unwrap_or_default(),
             module: change.module.clone().unwrap_or_default(),
-            pid: std::process::id(),
             checks: options.checks.clone(),
             notify: options.settings.notify(),
             converge: self.contract.converge.clone(),
