@@ -150,11 +150,7 @@ fn may_log_in_by_project(start: &Path) -> bool {
     start.ancestors().any(|folder| {
         ["settings.json", "settings.local.json"].iter().any(|name| {
             let file = folder.join(".claude").join(name);
-            let text = crate::store::read::read(&file, 1 << 20);
-            text.is_ok_and(|text| {
-                let text = String::from_utf8_lossy(&text.bytes).into_owned();
-                text.contains("\"env\"") || text.contains("\"apiKeyHelper\"")
-            })
+            program::says_one_of(&file, &["\"env\"", "\"apiKeyHelper\""])
         })
     })
 }

@@ -140,13 +140,8 @@ fn may_do_without_login() -> bool {
     }
     let project = std::env::current_dir().unwrap_or_default();
     let projects = project.ancestors().map(|folder| folder.join(".codex"));
-    projects.chain(home()).any(|folder| {
-        let settings = crate::store::read::read(&folder.join("config.toml"), 1 << 20);
-        settings.is_ok_and(|settings| {
-            let text = String::from_utf8_lossy(&settings.bytes).into_owned();
-            ["provider", "profile", "oss"].iter().any(|word| text.contains(word))
-        })
-    })
+    let mut files = projects.chain(home()).map(|folder| folder.join("config.toml"));
+    files.any(|file| program::says_one_of(&file, &["provider", "profile", "oss"]))
 }
 
 fn home() -> Option<PathBuf> {

@@ -13,6 +13,7 @@ use super::{Input, Launch, environment};
 use crate::exec::find::find;
 use crate::exec::version::Version;
 use crate::exec::{self, ProgramAnswer};
+use crate::store::read::read;
 use crate::world;
 
 /// The longest prompt as an argument, in bytes: Linux takes 128 KiB for one argument.
@@ -130,6 +131,14 @@ fn ask(
 /// The folder in the variable, else this folder of the person's home.
 pub fn home(variable: &str, folder: &str) -> Option<PathBuf> {
     world::folder(variable).or_else(|| Some(world::home()?.join(folder)))
+}
+
+/// A file of settings has one of these words.
+pub fn says_one_of(file: &Path, words: &[&str]) -> bool {
+    read(file, 1 << 20).is_ok_and(|content| {
+        let text = String::from_utf8_lossy(&content.bytes);
+        words.iter().any(|word| text.contains(word))
+    })
 }
 
 /// A prompt as an argument or as standard input, never as both; an empty prompt is an error.
