@@ -307,11 +307,9 @@ fn max_unanswered(settings: &Chosen) -> u32 {
 
 /// The patterns of all places: no place can remove another place's.
 fn protect(layers: &Layers) -> Vec<String> {
-    let mut all = layers.of_every_loop.chosen.protect();
-    for settings in [&layers.person, &layers.project, &layers.typed] {
-        all.extend(settings.protect());
-    }
-    all
+    let every = &layers.of_every_loop.chosen;
+    let all = [every, &layers.person, &layers.project, &layers.typed];
+    all.into_iter().flat_map(Chosen::protect).collect()
 }
 
 fn checks(settings: &Chosen, of_every_loop: &[Check]) -> Vec<Check> {
