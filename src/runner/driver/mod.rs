@@ -277,11 +277,9 @@ impl Driver<'_> {
 
     /// The end by a usage limit that is lifted too late.
     fn waits_too_long(&mut self, at: Option<u64>, pause: Duration) -> Option<TerminalReason> {
-        let limit = match self.plan.options.limit_wait {
-            _ if self.plan.options.asks_at_limit => return None,
-            None => return None,
-            Some(Duration::ZERO) => "not given".to_owned(),
-            Some(most) => time_in_words(most),
+        let limit = match self.plan.options.most_wait()? {
+            Duration::ZERO => "not given".to_owned(),
+            most => time_in_words(most),
         };
         let waited = self.agents.waited;
         self.agents.waited = waited.saturating_add(pause);

@@ -132,10 +132,7 @@ impl Options {
                 max_seconds: self.max_runtime.map(|time| time.as_secs()),
                 max_tokens: settings.token_budget(),
                 max_cost: settings.max_usd(),
-                max_limit_wait: self
-                    .limit_wait
-                    .filter(|_| !self.asks_at_limit)
-                    .map(|time| time.as_secs()),
+                max_limit_wait: self.most_wait().map(|time| time.as_secs()),
                 max_commitless: settings.stall_threshold(),
                 max_denied: unchanged.map(|_| MAX_DENIED),
                 max_failures: Some(settings.max_failures()),
@@ -143,6 +140,11 @@ impl Options {
             },
             ..Contract::default()
         }
+    }
+
+    /// The longest wait without a person's word; `None` without a bound, or where a person is asked.
+    pub fn most_wait(&self) -> Option<Duration> {
+        self.limit_wait.filter(|_| !self.asks_at_limit)
     }
 
     /// The limit that the next iteration may reach, if the agent should write a handoff. `warned` is the agent
