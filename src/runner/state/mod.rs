@@ -431,10 +431,8 @@ impl StateFiles {
         found: OldFiles,
         counting: Counting,
     ) -> Result<()> {
-        self.earlier = found.state.as_ref().map_or(EarlierLoop::None, |old| match counting {
-            Counting::Continued => EarlierLoop::of(&old.state),
-            Counting::FromZero => EarlierLoop::None,
-        });
+        let old = found.state.as_ref().filter(|_| counting == Counting::Continued);
+        self.earlier = old.map(|old| EarlierLoop::of(&old.state)).unwrap_or_default();
         self.clock = Stopwatch::start();
         self.ran_before = Duration::ZERO;
         self.state = state;
