@@ -1,12 +1,12 @@
 //! `review.json`: a feature's last review, in its state folder.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::forms;
 pub use crate::forms::review::{Review, ReviewOutcome};
 use crate::mask::masked_text;
 use crate::runner::state::state_folder;
-use crate::store::read::{self, Problem};
+use crate::store::read;
 use crate::store::write::{Flush, write_private};
 use anyhow::{Context, Result, anyhow};
 
@@ -54,23 +54,15 @@ impl ReviewOutcome {
     }
 }
 
-fn record_path(root: &Path, feature: &str) -> PathBuf {
-    state_folder(root, feature).join(NAME)
-}
-
 /// `None` for no review; an error names the file.
 pub fn last(root: &Path, feature: &str) -> Result<Option<Review>> {
-    let path = record_path(root, feature);
+    let path = state_folder(root, feature).join(NAME);
     let unread = |why: String| {
         anyhow!("`{}` cannot be read: {why}\nreview again: it is written whole", path.display())
     };
-    match read::read(&path, MOST) {
-        Err(Problem::Missing) => Ok(None),
-        Err(problem) => Err(unread(problem.to_string())),
-        Ok(content) => {
-            Review::read(&content.bytes).map(Some).map_err(|error| unread(error.to_string()))
-        }
-    }
+    let found = read::read_if_there(&path, MOST).map_err(|problem| unread(problem.to_string()))?;
+    let review = found.map(|content| Review::read(&content.bytes)).transpose();
+    review.map_err(|error| unread(error.to_string()))
 }
 
 /// Writes a review whole, with keys masked; `folder` is the feature's state folder.

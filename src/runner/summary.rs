@@ -333,12 +333,8 @@ pub fn keep(folder: &Path, run: &str, event: &RunnerEvent, words: &str) -> io::R
 impl KeptSummary {
     /// The summary of the last run that ended; `None` for none. An error if it cannot be read.
     pub fn of(folder: &Path) -> Result<Option<Self>, Problem> {
-        let bytes = match read::read(&folder.join(KEPT), MOST) {
-            Ok(found) => found.bytes,
-            Err(Problem::Missing) => return Ok(None),
-            Err(problem) => return Err(problem),
-        };
-        let mut kept: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let Some(found) = read::read_if_there(&folder.join(KEPT), MOST)? else { return Ok(None) };
+        let mut kept: Value = serde_json::from_slice(&found.bytes).unwrap_or_default();
         let run_started_at = kept["run_started_at"].as_str().unwrap_or_default().to_owned();
         let event = kept["event"].take();
         Ok(event.is_object().then_some(Self { run_started_at, event }))

@@ -73,6 +73,14 @@ pub fn read(path: &Path, most: u64) -> Result<FileContent, Problem> {
     Ok(FileContent { bytes, changed_at: meta.modified()?.into() })
 }
 
+/// As [`read`]; `None` where nothing is there.
+pub fn read_if_there(path: &Path, most: u64) -> Result<Option<FileContent>, Problem> {
+    match read(path, most) {
+        Err(Problem::Missing) => Ok(None),
+        found => found.map(Some),
+    }
+}
+
 /// Opens a regular file; refuses a pipe, a folder or a device.
 pub fn open(path: &Path) -> Result<(File, fs::Metadata), Problem> {
     let mut options = File::options();

@@ -526,11 +526,9 @@ impl Drop for StateFiles {
 /// The state, and the running iteration by `state.json`; `None` without the file. An error in words if it cannot be
 /// read.
 pub fn read_state(folder: &Path) -> Result<Option<(LoopState, Option<Iteration>)>, String> {
-    match read::read(&folder.join("state.json"), MOST) {
-        Err(Problem::Missing) => Ok(None),
-        Err(problem) => Err(problem.to_string()),
-        Ok(content) => parse(&content.bytes).map(|read| Some((read.state, read.running))),
-    }
+    let found = read::read_if_there(&folder.join("state.json"), MOST);
+    let Some(content) = found.map_err(|problem| problem.to_string())? else { return Ok(None) };
+    parse(&content.bytes).map(|read| Some((read.state, read.running)))
 }
 
 /// Appends to a file with a single writer. A failed append leaves nothing behind.
