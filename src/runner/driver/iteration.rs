@@ -20,12 +20,13 @@ use crate::runner::prices::BudgetsLeft;
 use crate::runner::process::{Cut, ProcessLimits};
 use crate::runner::prompt::{self, Material};
 use crate::runner::report::form;
-use crate::runner::screen::{grouped, lasted};
+use crate::runner::screen::lasted;
 use crate::runner::state::{self, Iteration, LoopStatus, iso};
 use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::runner::tokens::{TokenCount, WtUsage};
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, EndStatus, JournalEvent, PromiseState, VerdictName};
+use crate::text::counted_as;
 use crate::world::{self, WallTime};
 
 /// The time that a program may linger after its result.
@@ -432,15 +433,12 @@ impl Driver<'_> {
             self.console.screen.warn(trouble);
         }
         if ran.ended.survivors > 0 {
-            let left = match ran.ended.survivors {
-                1 => "1 process that the agent had left running was ended".to_owned(),
-                many => format!(
-                    "{} processes that the agent had left running were ended",
-                    grouped(many as u64)
-                ),
-            };
-            let processes = (ran.ended.survivors as u64).into();
-            self.console.screen.report(RunnerEvent::Survivors { processes }, &format!("  {left}"));
+            let count = ran.ended.survivors;
+            let were = if count == 1 { "was" } else { "were" };
+            let left = counted_as(count, "process", "processes");
+            let words = format!("  {left} that the agent had left running {were} ended");
+            let processes = (count as u64).into();
+            self.console.screen.report(RunnerEvent::Survivors { processes }, &words);
         }
     }
 }
