@@ -45,22 +45,19 @@ pub struct Ground<'a> {
 /// What is wrong with an answer's evidence, a line each.
 pub fn problems(answer: &ReviewAnswer, ground: &Ground<'_>) -> Vec<String> {
     let mut problems = Vec::new();
+    let lacks = |about: &str, all: &[ReviewEvidence], verdict| -> Vec<String> {
+        let why = all.iter().filter_map(|evidence| ground.holds(evidence, verdict).err());
+        why.map(|why| format!("{about}: {why}")).collect()
+    };
     for judged in &answer.requirements {
         if judged.verdict == ReviewJudgement::Met && judged.evidence.is_empty() {
             problems.push(format!("{} is called met without evidence", judged.id));
         }
-        for evidence in &judged.evidence {
-            if let Err(why) = ground.holds(evidence, judged.verdict) {
-                problems.push(format!("{}: {why}", judged.id));
-            }
-        }
+        problems.extend(lacks(&judged.id, &judged.evidence, judged.verdict));
     }
     for finding in &answer.findings {
-        for evidence in &finding.evidence {
-            if let Err(why) = ground.holds(evidence, ReviewJudgement::NotMet) {
-                problems.push(format!("`{}`: {why}", text::title(&finding.finding, SHOWN)));
-            }
-        }
+        let about = format!("`{}`", text::title(&finding.finding, SHOWN));
+        problems.extend(lacks(&about, &finding.evidence, ReviewJudgement::NotMet));
     }
     problems
 }
