@@ -19,7 +19,7 @@ use crate::runner::task_list::Tasks;
 use crate::runner::worktree::{ChangedPaths, WorkTreeFiles};
 use crate::store::amend::amend;
 use crate::store::loops::Loops;
-use crate::store::receipts::{Receipt, Receipts};
+use crate::store::receipts::Receipts;
 use crate::store::write::remove_dead_leftovers;
 use crate::system::names;
 use crate::world::{self, WallTime};
@@ -136,11 +136,6 @@ impl<'a> WorkTree<'a> {
     /// The same receipts; this run keeps its baseline beside them.
     pub fn run_receipts(&self) -> io::Result<Receipts> {
         self.receipts().map(|receipts| receipts.of_run())
-    }
-
-    /// Receipts of this time or later, the oldest first.
-    pub fn receipts_since(&self, began_at: WallTime) -> Vec<Receipt> {
-        self.receipts().map(|receipts| receipts.since(began_at)).unwrap_or_default()
     }
 
     /// Opens the boxes of these tasks, each by one byte, under the task log's lock if there is one.
