@@ -1,7 +1,5 @@
 //! The end of a loop: written down, shown, and turned into an exit code.
 
-use std::path::Path;
-
 use anyhow::Result;
 
 use super::parts::Driver;
@@ -166,16 +164,6 @@ impl Driver<'_> {
         }
     }
 
-    /// The `--project` option, if the runner was started outside the project.
-    fn project_flag(&self) -> String {
-        let elsewhere = !self.plan.options.start.starts_with(&self.plan.change.root);
-        if elsewhere {
-            format!(" --project {}", self.plan.change.root.display())
-        } else {
-            String::new()
-        }
-    }
-
     /// Proofs of the tasks ticked in this run and done now.
     fn scoreboard(&self) -> Scoreboard {
         let began = time_of(&self.files.state.started_at).unwrap_or_default();
@@ -225,14 +213,6 @@ impl Driver<'_> {
         self.console.screen.report(event, words);
     }
 
-    /// Unfinished work, its ref, and each agent's share, a line each.
-    fn remarks_at_the_end(&self, came: &RunSummary, elsewhere: Option<&Path>) -> Vec<String> {
-        let state = &self.files.state;
-        let kept = came.kept_in_words(&state.kept_as, elsewhere);
-        let shares = messages::shares(&state.agents);
-        self.unfinished_words().into_iter().chain(kept).chain(shares).collect()
-    }
-
     /// The person's remedies for denied tools.
     pub(super) fn remedies(&self) -> String {
         messages::remedies(self.plan.options.allow_all, self.agents.seat().harness.accepts())
@@ -263,14 +243,17 @@ impl Driver<'_> {
         let is_elsewhere = !self.plan.options.start.starts_with(self.tree.path());
         let elsewhere = is_elsewhere.then_some(self.tree.path());
         let said = |doubt: &&String| **doubt != state.words;
-        lines.extend(
-            doubts.iter().filter(said).cloned().chain(self.remarks_at_the_end(&came, elsewhere)),
-        );
+        lines.extend(doubts.iter().filter(said).cloned().chain(self.unfinished_words()));
+        lines.extend(came.kept_in_words(&state.kept_as, elsewhere));
+        lines.extend(messages::shares(&state.agents));
         let next = plain::words(&self.what_next(reason));
         lines.extend(next.clone());
         lines.extend(came.text(elsewhere));
         if self.project_is_gone().is_none() {
-            let (change, place) = (&self.plan.change.id, self.project_flag());
+            let (change, root) = (&self.plan.change.id, &self.plan.change.root);
+            let is_outside = !self.plan.options.start.starts_with(root);
+            let place = is_outside.then(|| format!(" --project {}", root.display()));
+            let place = place.unwrap_or_default();
             lines.push(format!("spool ralph --status --change {change}{place}"));
         }
         let lines = lines.join("\n       ");
