@@ -6,7 +6,6 @@ pub mod form;
 
 use std::fmt::Write;
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::{Result, bail};
 
@@ -14,7 +13,7 @@ use super::options::DoneWhen;
 use super::requests::Requests;
 use super::state::{
     Iteration, LoopState, PAUSED, Past, add_left_ticks, changes_with_state, find_state_folder,
-    holder, read_state, readable, tail, time_of,
+    holder, read_state, readable, seconds, tail, time_of,
 };
 use super::target::{ChangeQuery, FoundChange, find};
 use super::{exit, messages};
@@ -233,8 +232,9 @@ impl RunnerReport {
                 rows(text, "Doing", [printable(&state.doing)]);
                 let does = if self.is_paused() { "continues the loop" } else { "cancels it" };
                 let next = format!("spool resume --change {}", printable(&self.change_id));
-                let pause = |at| format!("asked for {} ago; `{next}` {does}", age(at));
-                return rows(text, "Pause", self.paused_since.map(pause));
+                let asked = self.paused_since.map(|at| text::age(at.age()));
+                let pause = asked.map(|age| format!("asked for {age} ago; `{next}` {does}"));
+                return rows(text, "Pause", pause);
             }
             LoopFormState::Dead => {
                 let _ = writeln!(
@@ -279,7 +279,7 @@ impl RunnerReport {
                 text,
                 "  {:>4}  {began:<16}  {:>11}  {:>7}  {tokens:>11}  {:>5}  {}",
                 iteration.n,
-                length(iteration.seconds),
+                text::lasted(seconds(iteration.seconds)),
                 iteration.commits.len(),
                 iteration.tasks_ticked.len(),
                 verdict(iteration),
@@ -388,17 +388,8 @@ fn cut(text: &str, most: usize) -> String {
 pub fn since(iso: &str) -> String {
     time_of(iso).map_or_else(
         || "at an unknown time".to_owned(),
-        |at| format!("{} ({} ago)", readable(at), age(at)),
+        |at| format!("{} ({} ago)", readable(at), text::age(at.age())),
     )
-}
-
-fn age(at: WallTime) -> String {
-    text::age(at.age())
-}
-
-/// An impossible length counts as 0.
-fn length(seconds: f64) -> String {
-    text::lasted(Duration::try_from_secs_f64(seconds).unwrap_or_default())
 }
 
 #[cfg(test)]

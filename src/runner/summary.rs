@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anstream::adapter::strip_str;
 use serde_json::{Value, json};
@@ -27,7 +26,7 @@ use crate::mask::masked_text;
 use crate::runner::messages;
 use crate::runner::report::form::{self, CONTINUES};
 use crate::runner::report::{RunnerReport, since};
-use crate::runner::state::{LoopState, add_left_ticks, of_run};
+use crate::runner::state::{LoopState, add_left_ticks, of_run, seconds};
 use crate::store::names::VerdictName;
 use crate::store::read::{self, Problem};
 use crate::store::write::{Flush, write_private};
@@ -258,10 +257,8 @@ impl TaskCost {
     }
 
     fn figures(&self) -> String {
-        let mut parts = vec![
-            counted(self.iterations.into(), "iteration"),
-            lasted(Duration::try_from_secs_f64(self.seconds).unwrap_or_default()),
-        ];
+        let mut parts =
+            vec![counted(self.iterations.into(), "iteration"), lasted(seconds(self.seconds))];
         let Spent { tokens, cost } = self.spent;
         parts.extend(tokens.words(grouped).map(|tokens| format!("{tokens} tokens")));
         parts.extend(cost.money());
@@ -368,13 +365,13 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
     let mut own = of_run(Path::new(&report.folder), &state.started_at);
     add_left_ticks(own.iter_mut(), worktree, &report.change_id);
     let came = RunSummary::of(&own, worktree, None, true);
-    let seconds = Duration::try_from_secs_f64(state.ran_seconds).unwrap_or_default();
+    let took = seconds(state.ran_seconds);
     let at = cut_off.map(|iteration| format!(" in iteration {}", iteration.n)).unwrap_or_default();
     let mut words = format!(
         "ralph: {KILLED}: process {} was killed{at}, or the machine went down; last sign of life {}\n       {}",
         state.pid,
         since(&state.updated_at),
-        messages::figures_of_run(&state, seconds, [came.commits, came.files.len()]).join(", "),
+        messages::figures_of_run(&state, took, [came.commits, came.files.len()]).join(", "),
     );
     let mut lines = vec![printable(&report.proofs.line())];
     lines.extend(cut_off.map(|iteration| {
@@ -391,7 +388,7 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
         status: KILLED.to_owned(),
         reason: KILLED,
         exit_code: CODE,
-        seconds: seconds.as_secs().into(),
+        seconds: took.as_secs().into(),
         commits: (came.commits as u64).into(),
         files_changed: (came.files.len() as u64).into(),
         proofs: ProofsForm::of(&report.proofs),

@@ -490,7 +490,7 @@ impl EarlierLoop {
 }
 
 /// An impossible length counts as 0.
-fn seconds(written: f64) -> Duration {
+pub fn seconds(written: f64) -> Duration {
     Duration::try_from_secs_f64(written).unwrap_or_default()
 }
 
