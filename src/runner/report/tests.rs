@@ -9,6 +9,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::engine::TerminalReason;
 use crate::forms::runner::RunnerForm;
+use crate::forms::spent::Spent;
+use crate::runner::options::Counting;
 use crate::runner::requests::RunnerRequest;
 use crate::runner::state::{
     AgentShare, LoopStatus, StateFiles, iso, make_state_folder, state_folder,
@@ -41,7 +43,7 @@ fn state_files(root: &Path) -> StateFiles {
         max_iterations: 50,
         ..LoopState::default()
     };
-    StateFiles::open(&change, state).unwrap()
+    StateFiles::open_with(&change, state, Counting::FromZero, |_, _| Spent::default()).unwrap()
 }
 
 fn iteration(n: u32) -> Iteration {

@@ -113,14 +113,9 @@ struct OldFiles {
 }
 
 impl StateFiles {
-    /// Opens and locks a change's state files. An iteration of a killed runner is first recorded as interrupted. An
+    /// Opens and locks a change's state files. An iteration of a killed runner is first recorded as interrupted:
+    /// `complete` adds the known facts about it, commits, tokens and costs, and returns the use of a review in it. An
     /// error names the process with the lock.
-    pub fn open(change: &Change, state: LoopState) -> Result<Self> {
-        Self::open_with(change, state, Counting::FromZero, |_, _| Spent::default())
-    }
-
-    /// As [`Self::open`]. `complete` adds the known facts about a killed runner's iteration: commits, tokens and costs.
-    /// It returns the use of a review in that iteration.
     pub fn open_with(
         change: &Change,
         mut state: LoopState,

@@ -6,6 +6,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use ralph_speckit::forms::spent::Spent;
+use ralph_speckit::runner::options::Counting;
 use ralph_speckit::runner::requests::{Requests, RunnerRequest};
 use ralph_speckit::runner::state::{
     Iteration, LoopState, LoopStatus, StateFiles, iso, state_folder,
@@ -37,8 +39,8 @@ fn open(root: &Path) -> StateFiles {
         worktree: root.to_owned(),
         module: None,
     };
-    StateFiles::open(&change, LoopState { task: "Make it".to_owned(), ..LoopState::default() })
-        .unwrap()
+    let state = LoopState { task: "Make it".to_owned(), ..LoopState::default() };
+    StateFiles::open_with(&change, state, Counting::FromZero, |_, _| Spent::default()).unwrap()
 }
 
 fn iteration(n: u32) -> Iteration {

@@ -29,6 +29,11 @@ struct Desk {
     change: Change,
 }
 
+/// The state files of a loop that counts from zero.
+pub(in crate::runner) fn open_anew(change: &Change, state: LoopState) -> Result<StateFiles> {
+    StateFiles::open_with(change, state, Counting::FromZero, |_, _| Spent::default())
+}
+
 impl Desk {
     fn new() -> Self {
         let scratch = TempDir::with_prefix("state-").unwrap();
@@ -47,11 +52,11 @@ impl Desk {
     }
 
     fn open(&self) -> StateFiles {
-        StateFiles::open(&self.change, starting()).unwrap()
+        open_anew(&self.change, starting()).unwrap()
     }
 
     fn refused(&self) -> String {
-        format!("{:#}", StateFiles::open(&self.change, starting()).unwrap_err())
+        format!("{:#}", open_anew(&self.change, starting()).unwrap_err())
     }
 
     fn root(&self) -> &Path {

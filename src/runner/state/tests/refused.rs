@@ -22,7 +22,7 @@ fn second_runner_in_tree_is_refused() {
     let desk = Desk::new();
     let _books = desk.open();
     let other = Change { id: "003-01_other".to_owned(), ..desk.change.clone() };
-    let error = StateFiles::open(&other, starting()).unwrap_err();
+    let error = open_anew(&other, starting()).unwrap_err();
     let taken = error.downcast_ref::<LockTaken>().unwrap();
     assert_eq!(taken.both, Both::WorkTree);
     assert_eq!(taken.change, ID);
