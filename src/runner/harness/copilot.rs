@@ -10,8 +10,8 @@ use super::lines::{self, StreamEnd};
 use super::permissions::{Accepts, Letters, ToolRule};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
-    AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, Missing,
-    OutputReader, RunOutcome, TokenUsage, TokensKnown, adapter::KnownProgram, program, sessions,
+    AgentOrder, AgentReport, Approval, ExitInfo, Harness, Launch, Missing, OutputReader,
+    RunOutcome, TokenUsage, TokensKnown, adapter::KnownProgram, program, sessions,
 };
 use crate::exec::version::Version;
 use crate::store::read;
@@ -169,11 +169,8 @@ impl CopilotStream {
         if !run.calls.is_new(id) {
             return;
         }
-        let failed = data["success"] == false;
-        run.failed_calls += u64::from(failed);
-        let outcome = CallOutcome::of(data["error"]["code"] == "denied", failed);
-        let (tool, what) = run.ends(id, outcome);
-        if outcome == CallOutcome::Denied {
+        let is_denied = data["error"]["code"] == "denied";
+        if let Some((tool, what)) = run.returns(id, is_denied, data["success"] == false) {
             run.refuses(if tool.is_empty() { "a tool" } else { &tool }, &what);
         }
     }

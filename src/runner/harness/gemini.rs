@@ -11,8 +11,8 @@ use super::permissions::{Accepts, Letters, ToolRule};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::usage::MessageUsage;
 use super::{
-    AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, OutputReader,
-    RunOutcome, TokenUsage, adapter::KnownProgram, program, sessions,
+    AgentOrder, AgentReport, Approval, ExitInfo, Harness, Launch, OutputReader, RunOutcome,
+    TokenUsage, adapter::KnownProgram, program, sessions,
 };
 use crate::exec::version::Version;
 use crate::world::{self, WallTime};
@@ -187,17 +187,14 @@ impl GeminiStream {
 
     fn tool_result(&mut self, run: &mut RunState, line: &Value) {
         run.text.clear();
-        let failed = line["status"] == "error";
-        run.failed_calls += u64::from(failed);
         let refused = match text(&line["error"]["type"]) {
             "policy_violation" | "execution_denied" => true,
             // Without consent, tools that need it are not registered.
             "tool_not_registered" => self.approval == Approval::Own,
             _ => false,
         };
-        let outcome = CallOutcome::of(refused, failed);
-        let (tool, what) = run.ends(text(&line["tool_id"]), outcome);
-        if refused {
+        let (id, is_failed) = (text(&line["tool_id"]), line["status"] == "error");
+        if let Some((tool, what)) = run.returns(id, refused, is_failed) {
             run.refuses(&tool, &what);
         }
     }

@@ -10,8 +10,8 @@ use super::lines::{self, Once, StreamEnd};
 use super::permissions::{Accepts, Letters, Permissions, ToolRule};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
-    AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, Missing,
-    OutputReader, RunOutcome, TokenUsage, adapter::KnownProgram, program,
+    AgentOrder, AgentReport, Approval, ExitInfo, Harness, Launch, Missing, OutputReader,
+    RunOutcome, TokenUsage, adapter::KnownProgram, program,
 };
 use crate::exec::version::Version;
 use crate::world::WallTime;
@@ -208,10 +208,8 @@ impl OpencodeStream {
         let missing = part["tool"] == "invalid";
         let tool = stream::tool(if missing { &input["tool"] } else { &part["tool"] });
         let what = if missing { String::new() } else { lines::what(input) };
-        let failed = missing || state["status"] == "error";
-        run.failed_calls += u64::from(failed);
         self.delegated |= tool == DELEGATING;
-        run.begins(id, tool.clone(), what.clone());
+        run.begins(id, tool.clone(), what);
         let error = text(&state["error"]);
         let refused = state["status"] == "error"
             && (error.starts_with("The user rejected permission")
@@ -220,9 +218,8 @@ impl OpencodeStream {
         // opencode does not offer a denied tool. One of its own tools that is missing was denied; the model made up any
         // other, unless nothing was allowed beforehand.
         let denied = self.approval == Approval::Own || OWN_TOOLS.split(' ').any(|own| own == tool);
-        let outcome = CallOutcome::of(refused || (missing && denied), failed);
-        run.ends(id, outcome);
-        if outcome == CallOutcome::Denied {
+        let (is_denied, is_failed) = (missing && denied, missing || state["status"] == "error");
+        if let Some((tool, what)) = run.returns(id, refused || is_denied, is_failed) {
             run.refuses(&tool, &what);
         }
     }

@@ -160,6 +160,13 @@ impl RunState {
         (call.tool.clone(), call.what.clone())
     }
 
+    /// Counts and shows the end of a tool call. Returns the tool and its input, as [`Self::ends`], if it was refused.
+    pub fn returns(&mut self, id: &str, refused: bool, failed: bool) -> Option<(String, String)> {
+        self.failed_calls += u64::from(failed);
+        let call = self.ends(id, CallOutcome::of(refused, failed));
+        refused.then_some(call)
+    }
+
     /// Shows and keeps a refusal.
     pub fn refuses(&mut self, tool: &str, what: &str) {
         self.trouble(lines::message(&format!("{tool} was refused"), what));
