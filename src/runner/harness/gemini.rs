@@ -139,8 +139,9 @@ impl Harness for Gemini {
             if sessions::time(&line["timestamp"]) >= since {
                 let input = lines::number(&tokens["input"]);
                 let output = lines::number(&tokens["total"]).saturating_sub(input);
-                let cached = lines::number(&tokens["cached"]);
-                messages.add(id, TokenUsage::of_all_input(input, output, cached, 0));
+                let cache_read = lines::number(&tokens["cached"]);
+                let used = TokenUsage { input, output, cache_read, cache_write: 0 };
+                messages.add(id, used.of_all_input());
             }
         });
         messages.sum()
@@ -212,12 +213,13 @@ impl GeminiStream {
         run.finished();
         let stats = &line["stats"];
         if stats.is_object() {
-            let sent = lines::number(&stats["input_tokens"]);
-            let output = lines::number(&stats["output_tokens"]);
+            let input = lines::number(&stats["input_tokens"]);
             // Only the total includes thoughts.
-            let rest = lines::number(&stats["total_tokens"]).saturating_sub(sent);
-            let cached = lines::number(&stats["cached"]);
-            run.uses(TokenUsage::of_all_input(sent, output.max(rest), cached, 0));
+            let rest = lines::number(&stats["total_tokens"]).saturating_sub(input);
+            let output = lines::number(&stats["output_tokens"]).max(rest);
+            let cache_read = lines::number(&stats["cached"]);
+            let used = TokenUsage { input, output, cache_read, cache_write: 0 };
+            run.uses(used.of_all_input());
         }
         if line["status"] == "success" {
             run.stream_end = StreamEnd::Result;

@@ -19,15 +19,14 @@ pub struct TokenUsage {
 
 impl TokenUsage {
     /// For programs whose input includes tokens that were read from or written to a cache.
-    pub fn of_all_input(input: u64, output: u64, cache_read: u64, cache_write: u64) -> Self {
-        let input = input.saturating_sub(cache_read.saturating_add(cache_write));
-        Self { input, output, cache_read, cache_write }
+    pub fn of_all_input(self) -> Self {
+        let cached = self.cache_read.saturating_add(self.cache_write);
+        Self { input: self.input.saturating_sub(cached), ..self }
     }
 
-    /// As [`Self::of_all_input`]; `names` are the fields for sent, received, cache read and cache written.
+    /// As [`Self::of_in`], for programs as in [`Self::of_all_input`].
     pub fn of_all_in(usage: &Value, names: [&str; 4]) -> Self {
-        let Self { input, output, cache_read, cache_write } = Self::of_in(usage, names);
-        Self::of_all_input(input, output, cache_read, cache_write)
+        Self::of_in(usage, names).of_all_input()
     }
 
     /// `names` are the fields for sent, received, cache read and cache written.
@@ -47,11 +46,8 @@ impl TokenUsage {
         if total != used.input.saturating_add(used.output) {
             used.output = used.output.saturating_add(number(usage, "thoughtTokens"));
         }
-        let Self { input, output, cache_read, cache_write } = used;
-        if (cache_read, cache_write) != (0, 0) && total == input.saturating_add(output) {
-            used = Self::of_all_input(input, output, cache_read, cache_write);
-        }
-        Some(used)
+        let is_all = total == used.input.saturating_add(used.output);
+        Some(if is_all { used.of_all_input() } else { used })
     }
 
     /// Gemini CLI's own field beside the protocol.
