@@ -7,7 +7,7 @@ use super::plain::{JsonNumber, JsonTime};
 use crate::store::names::{PromiseState, VerdictName};
 
 /// An iteration of a runner: one run of the agent program.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct IterationForm {
     /// Its number, from 1 in each run.

@@ -48,7 +48,7 @@ pub enum WhichIteration {
 }
 
 /// What happened in one iteration of `spool ralph`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "StoryForm"))]
 pub struct Story {
     /// The change.
@@ -117,16 +117,11 @@ impl Story {
         let mut story = Self {
             change: change.to_owned(),
             harness: words(&harness),
-            iteration: past.into(),
             prompt: prompt.map(|text| String::from_utf8_lossy(&text.bytes).into_owned()),
-            steps: Vec::new(),
-            steps_left_out: 0.into(),
-            log_problem: None,
-            changed_lines: Vec::new(),
-            messages: Vec::new(),
             past: past.clone(),
             prompt_file,
             log,
+            ..Self::default()
         };
         story.log_problem = story.read_log(&harness).err();
         story.ask_git(root);
