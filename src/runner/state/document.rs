@@ -17,7 +17,7 @@ pub const MOST_ITERATIONS: usize = 200;
 /// Bytes of their lines.
 pub const MOST_BYTES: usize = 1 << 20;
 /// Fields beside those of the state.
-const OURS: [&str; 3] = [ITERATIONS, LEFT_OUT, RUNNING];
+pub(super) const OURS: [&str; 3] = [ITERATIONS, LEFT_OUT, RUNNING];
 const ITERATIONS: &str = "iterations";
 const LEFT_OUT: &str = "iterations_left_out";
 const RUNNING: &str = "running_iteration";
@@ -102,13 +102,6 @@ pub(super) fn parse(bytes: &[u8]) -> Result<ReadState, String> {
         iterations: list.into_iter().filter_map(as_iteration).collect(),
         left_out: left_out.unwrap_or_default(),
     })
-}
-
-/// Removes fields that would stand in the file twice.
-pub(super) fn without_ours(more: &mut Map<String, Value>) {
-    for name in OURS {
-        more.remove(name);
-    }
 }
 
 /// The fields that are understood: a field of another type counts as missing.

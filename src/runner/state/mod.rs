@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 
-use self::document::{EndedIterations, MOST, ReadState, parse, written};
+use self::document::{EndedIterations, MOST, OURS, ReadState, parse, written};
 use self::folder::{at, is_disk_full, make, make_private, must_be_free_or_a_file};
 use self::holder::{is_locked, lock_change, lock_tree};
 use self::recover::{recover, repaired};
@@ -196,7 +196,8 @@ impl StateFiles {
         self.state.updated_at = iso(world::now());
         self.state.ran_seconds = in_seconds(self.elapsed());
         self.state.words = masked_text(&self.state.words).into_owned();
-        document::without_ours(&mut self.state.more);
+        // They would stand in the file twice.
+        self.state.more.retain(|name, _| !OURS.contains(&name.as_str()));
         let [state, document] = written(&self.state, &self.ended, self.running.as_ref())?;
         let flush = if self.state.status.is_over() { Flush::ToDisk } else { Flush::ToSystem };
         let path = self.folder.join("state.json");
