@@ -160,7 +160,7 @@ impl LiveTasks {
 }
 
 /// A task as a person knows it.
-fn named(id: &str, title: &str) -> String {
+pub fn named(id: &str, title: &str) -> String {
     if id.starts_with('@') { title.to_owned() } else { format!("{id} {title}") }
 }
 

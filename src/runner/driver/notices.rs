@@ -12,7 +12,7 @@ use crate::forms::plain;
 use crate::forms::spent::Amount;
 use crate::runner::git::UnreadRepository;
 use crate::runner::harness::{Approval, HarnessChoice};
-use crate::runner::live_line::{LiveLine, LiveSum, LiveTasks};
+use crate::runner::live_line::{LiveLine, LiveSum, LiveTasks, named};
 use crate::runner::messages;
 use crate::runner::options::{DoneWhen, Options, time_in_words};
 use crate::runner::screen::{counted, grouped, lasted};
@@ -179,8 +179,7 @@ impl Driver<'_> {
         self.console.screen.begin();
         self.console.screen.title(&of);
         let next = task.map_or_else(String::new, |(id, title)| {
-            let title = crate::text::title(title, 60);
-            if id.starts_with('@') { format!(" · {title}") } else { format!(" · {id} {title}") }
+            format!(" · {}", named(id, &crate::text::title(title, 60)))
         });
         let next = converge.map_or(next, |command| format!(" · /{}", command.name));
         let words = format!("-- iteration {of}{next}");
