@@ -146,17 +146,12 @@ impl Story {
         let permissions = Permissions { deny: kinds.collect(), ..Permissions::default() };
         let order = AgentOrder {
             prompt: self.prompt.as_deref().unwrap_or_default(),
-            model: None,
-            version: "",
             // If the history names no denied tool, a missing tool was not denied.
             approval: match iteration.denied.as_slice() {
                 [_, ..] if !is_acp => Approval::Own,
                 _ => Approval::All,
             },
-            permissions: &permissions,
-            resume: None,
-            folder: Path::new(""),
-            scratch: &scratch,
+            ..AgentOrder::of_log(&permissions, &scratch)
         };
         let mut reader = harness.reader(&order);
         let is_words = name == "command";

@@ -12,7 +12,7 @@ use crate::forms::review::{Review, ReviewOutcome};
 use crate::forms::spent::{Amount, Spent, in_dollars, micros};
 use crate::runner::git::{Git, NO_COMMIT};
 use crate::runner::harness::{
-    AgentOrder, AgentReport, Approval, ExitInfo, Harness, Permissions, TokenUsage, of_history,
+    AgentOrder, AgentReport, ExitInfo, Harness, Permissions, TokenUsage, of_history,
 };
 use crate::runner::prices::PriceTable;
 use crate::runner::state::{Iteration, KILLED, LoopState, is_change_id, time_of};
@@ -113,17 +113,7 @@ fn report_of_log(
 ) -> Option<(Box<dyn Harness>, AgentReport)> {
     let is_words = harness == "command";
     let (harness, permissions) = (of_history(harness)?, Permissions::default());
-    let folder = log.parent()?;
-    let mut reader = harness.reader(&AgentOrder {
-        prompt: "",
-        model: None,
-        version: "",
-        approval: Approval::Own,
-        permissions: &permissions,
-        resume: None,
-        folder,
-        scratch: folder,
-    });
+    let mut reader = harness.reader(&AgentOrder::of_log(&permissions, log.parent()?));
     read_again(reader.as_mut(), is_words, (log, *bytes), &mut |_| ()).ok()?;
     Some((harness, reader.report(&ExitInfo { cut: true, ..ExitInfo::default() })))
 }

@@ -65,7 +65,21 @@ pub struct AgentOrder<'a> {
     pub scratch: &'a Path,
 }
 
-impl AgentOrder<'_> {
+impl<'a> AgentOrder<'a> {
+    /// An order to read the log of an earlier run: nothing is started.
+    pub fn of_log(permissions: &'a Permissions, scratch: &'a Path) -> Self {
+        Self {
+            prompt: "",
+            model: None,
+            version: "",
+            approval: Approval::Own,
+            permissions,
+            resume: None,
+            folder: scratch,
+            scratch,
+        }
+    }
+
     /// A reading program starts in its scratch folder. There it finds no settings, hooks, tool servers or instructions
     /// that the project's author put in place for it. `None` for a program that may write.
     pub fn own_folder(&self) -> Option<PathBuf> {
