@@ -16,7 +16,7 @@ use crate::session::arguments::task::TaskRequest;
 use crate::session::arm::Armer;
 use crate::session::arm::task::Flavour;
 use crate::session::cancel::{
-    CancelledFeature, cancel_feature, cancel_task, driven_by_another, feature_to_cancel,
+    CancelledFeature, cancel_feature, cancel_task, feature_to_cancel, other_driver,
 };
 use crate::session::messages::feature::BY_OUTLINE;
 use crate::session::{arm, life};
@@ -147,9 +147,12 @@ fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     let named = Some(named).filter(|name| !name.is_empty());
     let own = Some(event.session.as_str());
     let feature = feature_to_cancel(&project, named, own)?;
-    let is_told = driven_by_another(&project, &feature, own).is_none();
+    let telling = match other_driver(&project, &feature, own) {
+        None => EndNotice::Done,
+        Some(_) => EndNotice::AtNextStop,
+    };
     let CancelledFeature { summary, headline, cleanup } =
-        cancel_feature(&project, &feature, None, EndNotice::if_told(is_told))?;
+        cancel_feature(&project, &feature, None, telling)?;
     let text = format!("{headline}\n\n{summary}\n\n{cleanup}");
     Ok(HookAnswer::stop_command(&text).log(&format!("Feature {}: {headline}", feature.name)))
 }
@@ -227,7 +230,8 @@ fn cancel_ralph(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     let found = own.or_else(|| project_with_loops(event, Some(session)));
     let project = found.ok_or_else(nothing)?;
     let loops = Loops::of(&project.root);
-    let telling = EndNotice::if_told(session == event.session);
+    let is_own = session == event.session;
+    let telling = if is_own { EndNotice::Done } else { EndNotice::AtNextStop };
     let text = cancel_task(&loops, session, telling)?.ok_or_else(nothing)?;
     Ok(HookAnswer::stop_command(&text)
         .log(&format!("Cancelled the ralph loop of session {session}")))

@@ -13,7 +13,7 @@ use crate::session::observe::count_open_turn;
 use crate::session::pinned;
 use crate::store::closing::{EndNotice, Noted, save_and_note};
 use crate::store::loops::{Loops, Record, TERMINAL, is_session_id};
-use crate::store::pins::{Pin, PinState};
+use crate::store::pins::{Pin, PinState, PinnedEnd};
 use crate::store::undo::Undo;
 
 /// The time to wait for a stop under way: no stop holds the session's folder for longer.
@@ -75,7 +75,9 @@ pub fn end_feature(
     pin.list = format!("{}/{TASKS}", feature.relative);
     let reason = ended_by(demand);
     let words = words_of(&reason, standing.pin(), telling);
-    let pin = pin.closed(reason.clone(), &words, telling != EndNotice::Done);
+    let unnotified = telling != EndNotice::Done;
+    let ended = PinnedEnd { reason: reason.clone(), words: words.clone(), unnotified };
+    let pin = pin.closed(ended);
     loops.save_pin(&pin)?;
     undo.keep();
     // The loop has ended: the session's next stop reads that in the pin.

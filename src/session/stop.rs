@@ -275,11 +275,12 @@ impl StopSession<'_> {
             let message = ends::moved_message(&lost).unwrap_or_default();
             return Ok(Some(answer.also_notify(&message)));
         }
-        let Some(PinnedEnd { reason, words, untold }) = &pin.ended else { return Ok(None) };
-        // An older pin was closed by a broken-off arming. Any other end is news, but for a cancel of this person.
-        let is_known = *reason == TerminalReason::Cancelled && !untold;
+        let Some(PinnedEnd { reason, words, unnotified }) = &pin.ended else { return Ok(None) };
+        // A broken-off arming closed a pin older than the record. Any other end is news, unless this person cancelled.
+        let is_known = *reason == TerminalReason::Cancelled && !unnotified;
         let is_told = is_known || pin.armed_at < self.record.armed_at;
-        let telling = EndNotice::if_told(is_told);
+        let telling = if is_told { EndNotice::Done } else { EndNotice::AtNextStop };
+        count_open_turn(&mut self.record);
         self.record.end(reason.clone(), words, telling);
         let _noted = save_and_note(&self.folder, &self.record, &self.record.end_entry())?;
         let line = format!("The loop of feature {about} has ended ({})", reason.name());

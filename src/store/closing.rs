@@ -6,7 +6,7 @@ use std::io;
 use super::journal::Entry;
 use super::loops::{Record, SessionFolder};
 use super::names::{EndName, JournalEvent, LoopKind, VerdictName};
-use super::pins::{PinKey, Pins};
+use super::pins::{PinKey, PinnedEnd, Pins};
 use super::write::is_full;
 use crate::engine::TerminalReason;
 
@@ -19,12 +19,6 @@ pub enum EndNotice {
     AtNextStop,
     /// The same, of an end that a command inside of an agent's session has asked for.
     OfAgent,
-}
-
-impl EndNotice {
-    pub fn if_told(is_told: bool) -> Self {
-        if is_told { Self::Done } else { Self::AtNextStop }
-    }
 }
 
 /// The error says why a change is missing in the journal. The change itself is made.
@@ -56,7 +50,8 @@ pub fn end_pin(pins: &Pins, record: &Record) -> io::Result<()> {
     pins.change(PinKey::Feature(&record.about), |pin| {
         let pin = pin.unwrap_or_else(|| record.bare_pin());
         let is_its = pin.is_live_in(&record.session) && pin.armed_at <= record.armed_at;
-        is_its.then(|| pin.closed(reason.clone(), &record.words, record.unnotified))
+        let (reason, words, unnotified) = (reason.clone(), record.words.clone(), record.unnotified);
+        is_its.then(|| pin.closed(PinnedEnd { reason, words, unnotified }))
     })
 }
 

@@ -58,7 +58,7 @@ pub(super) fn claim(notes: &Path, feature: &str) -> io::Result<Option<Pin>> {
         let ended = |_| PinnedEnd {
             reason: claim.reason.unwrap_or(TerminalReason::Stopped),
             words: claim.words,
-            untold: false,
+            unnotified: false,
         };
         Pin {
             version: 1,

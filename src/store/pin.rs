@@ -99,8 +99,8 @@ pub struct PinnedEnd {
     #[serde(default)]
     pub words: String,
     /// The person of the session that drives the loop does not know of the end.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub untold: bool,
+    #[serde(default, rename = "untold", skip_serializing_if = "std::ops::Not::not")]
+    pub unnotified: bool,
 }
 
 /// Limits of a feature's loop. The default holds for a loop that no person armed.
@@ -185,10 +185,9 @@ impl Pin {
     }
 
     /// The same loop when it has ended; the next arming proposes its limits.
-    pub fn closed(self, reason: TerminalReason, words: &str, untold: bool) -> Self {
+    pub fn closed(self, ended: PinnedEnd) -> Self {
         let (armed_by, limits) = (self.armed_by.clone(), self.limits);
-        let ended = Some(PinnedEnd { reason, words: words.to_owned(), untold });
-        Self { armed_by, limits, ended, ..self.bare() }
+        Self { armed_by, limits, ended: Some(ended), ..self.bare() }
     }
 
     /// Whether the loop lives, and this session drives it.

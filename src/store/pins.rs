@@ -454,7 +454,9 @@ mod tests {
         let (_scratch, pins) = place();
         let mut pin = armed(&pins);
         pin.limits.max_iterations = 7;
-        pins.update(WHOSE, &pin.closed(TerminalReason::Cancelled, "cancelled", false)).unwrap();
+        let (reason, words) = (TerminalReason::Cancelled, "cancelled".to_owned());
+        let ended = PinnedEnd { reason, words, unnotified: false };
+        pins.update(WHOSE, &pin.closed(ended)).unwrap();
         let pin = pins.read(WHOSE).unwrap().unwrap();
         assert_eq!((pin.checks.len(), pin.verify, pin.limits.max_iterations), (0, 0, 7));
         assert!(!pin.is_armed() && !pins.verify_path(WHOSE).exists());

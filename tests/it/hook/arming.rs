@@ -418,12 +418,15 @@ fn an_end_that_only_the_record_has_is_an_end() {
 #[test]
 fn broken_off_cancel_has_cancelled() {
     let bench = Bench::armed();
+    bench.stop("s1").run().reason();
+    bench.transcript("s1").tool("Edit");
     let path = bench.pin_path("feature-001-login").unwrap();
     let mut pin: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     pin["ended"] = json!({"reason": {"reason": "cancelled"}, "words": "cancelled"});
     fs::write(&path, pin.to_string()).unwrap();
     bench.stop("s1").run().silent().logged("The loop of feature 001-login has ended (cancelled)");
-    assert_eq!(bench.verdicts("s1"), ["end cancelled"]);
+    assert_eq!(bench.verdicts("s1"), ["continue", "end cancelled"]);
+    assert_eq!(bench.record("s1").ledger.tool_calls, 1, "the turn under way counts");
 }
 
 #[test]
