@@ -131,7 +131,7 @@ impl LoopHandle {
         self.names.iter().find(|name| name.kind == kind).map(|name| name.id.as_str())
     }
 
-    /// The session drives it.
+    /// This session drives it.
     pub fn is_of(&self, session: Option<&str>) -> bool {
         session.is_some() && self.name(NameKind::Session) == session
     }

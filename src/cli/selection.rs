@@ -17,7 +17,7 @@ pub const ONLY_ARMED: &str =
 
 /// Tells the agent of a run what to do instead of steering a loop.
 pub const FOR_A_RUN: &str = "continue; when a person must decide, end your turn with <blocked>what the person must do</blocked>";
-/// The same for an agent in whose session the loop is not.
+/// Tells the agent of another session.
 const FOR_A_SESSION: &str = "the person does so in a terminal of their own";
 
 /// Which loop of a session is meant.
@@ -87,11 +87,11 @@ impl WhichLoop {
             let root = runners.as_deref().unwrap_or(&start).display();
             anyhow!("no runner is running in `{root}`\n`spool status` shows what has run")
         };
-        let (own, named) = (own_session(), project.as_ref().ok_or_else(no_runner));
+        let (own, found) = (own_session(), project.as_ref().ok_or_else(no_runner));
         let meant = match (self.typed(), steering) {
             (Some(typed), _) => typed.meant(&all, self.place.paths().as_ref()),
-            (None, Steering::Stop) => to_stop(all, named, own.as_deref()),
-            (None, Steering::Pause | Steering::Resume) => to_pause_or_resume(all, named, steering),
+            (None, Steering::Stop) => to_stop(all, found, own.as_deref()),
+            (None, Steering::Pause | Steering::Resume) => to_pause_or_resume(all, found, steering),
         }?;
         refuse_agents(&meant)?;
         Ok(meant)
@@ -100,11 +100,13 @@ impl WhichLoop {
 
 /// Refuses the agent of a run, and one that steers the loop of another session or a run.
 pub fn refuse_agents(meant: &LoopHandle) -> Result<()> {
-    let is_anybodys = !is_run(meant) && meant.name(NameKind::Session).is_none();
-    if in_run() || (in_agents_session() && !is_anybodys && !meant.is_of(own_session().as_deref())) {
+    let is_unowned = !is_run(meant) && meant.name(NameKind::Session).is_none();
+    if in_run() || (in_agents_session() && !is_unowned && !meant.is_of(own_session().as_deref())) {
         let otherwise = if in_run() { FOR_A_RUN } else { FOR_A_SESSION };
         let name = printable(&meant.names[0].id);
-        bail!("only a person steers the loop of `{name}`\n{otherwise}");
+        bail!(
+            "only a person stops, pauses, resumes or adds words to the loop of `{name}`\n{otherwise}"
+        );
     }
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::time::Duration;
 
 use crate::engine::Demand;
 use crate::feature::project::{Feature, Project, printable};
@@ -16,7 +15,6 @@ use crate::store::closing::{EndNotice, not_noted};
 use crate::store::loops::{Loops, PATIENCE};
 use crate::store::read::Problem;
 use crate::text::counted;
-use crate::world::Deadline;
 
 /// The canceled loop, as it was before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,9 +30,7 @@ pub struct CancelledFeature {
 /// A feature's loop for people: feature, phase, task, iterations; `None` without a state file.
 fn summary(view: &FeatureView<'_>, has_pin: bool) -> Option<String> {
     let (feature, record) = (view.feature, view.record.as_deref());
-    let snapshot = FeatureSnapshot::read(feature)?;
-    let mut snapshot = snapshot.under(&view.standing, record, Deadline::after(Duration::ZERO));
-    snapshot.open_again(&view.refused());
+    let snapshot = FeatureSnapshot::read(feature).map(|_| view.snapshot())?;
     let place = snapshot.place();
     let done = if place.named { place.words() } else { place.done.to_string() };
     // Without a pin and a record, only the state file counts iterations, from 1.
@@ -72,7 +68,7 @@ pub fn feature_to_cancel(
     };
     let feature = project.feature_meant(named, session)?;
     let feature = feature.ok_or_else(|| nothing("no feature is selected in this project"))?;
-    match driven_by_another(project, &feature, session) {
+    match other_driver(project, &feature, session) {
         Some(driver) if named.is_none() => {
             Err(nothing(&format!("session {driver} drives feature `{}`", feature.name)))
         }
@@ -80,12 +76,8 @@ pub fn feature_to_cancel(
     }
 }
 
-/// Another session that drives the feature; in a terminal there is none.
-pub fn driven_by_another(
-    project: &Project,
-    feature: &Feature,
-    session: Option<&str>,
-) -> Option<String> {
+/// The other session that drives the feature. `None` also for a terminal, which may end any loop.
+pub fn other_driver(project: &Project, feature: &Feature, session: Option<&str>) -> Option<String> {
     let driver = Loops::of(&project.root).live_pin(&feature.name)?.session;
     (session? != driver && !driver.is_empty()).then_some(driver)
 }

@@ -148,17 +148,18 @@ impl<'a> FeatureView<'a> {
         (list, open)
     }
 
-    /// Open tasks of the loop that have left the whole list; after its end those that nobody has dropped since.
+    /// Open tasks of the loop that have left the whole list, and were not dropped.
     pub fn missing(&self, whole: &TaskList) -> Vec<String> {
-        if let Some(record) = self.record.as_deref().filter(|record| !record.ledger.is_live()) {
-            let is_done = record.ledger.ended == Some(TerminalReason::Completed);
-            let gone = record.gone_tasks.iter().filter(|id| !is_done && whole.find(id).is_none());
-            return self.without_receipt(gone.cloned().collect(), record.armed_at);
+        let noted = self.record.iter().flat_map(|record| &record.gone_tasks);
+        let gone: Vec<_> = noted.filter(|id| whole.find(id).is_none()).cloned().collect();
+        match self.record.as_deref().filter(|record| !record.ledger.is_live()) {
+            Some(own) if own.ledger.ended == Some(TerminalReason::Completed) => Vec::new(),
+            Some(own) => self.without_receipt(gone, own.armed_at),
+            None => self.judge().as_ref().map_or_else(
+                |_| Vec::new(),
+                |judge| judge.missing(whole, &gone, &self.request_or_settings().tasks),
+            ),
         }
-        let judge = self.judge().as_ref();
-        judge
-            .map(|judge| judge.missing(whole, &[], &self.request_or_settings().tasks))
-            .unwrap_or_default()
     }
 
     /// Ticked tasks that count as open.
@@ -174,6 +175,7 @@ impl<'a> FeatureView<'a> {
         let Some(record) = &self.record else { return Vec::new() };
         let is_new = |id: &&String| !record.refused.contains(id);
         let all = record.refused.iter().chain(record.unverified.iter().filter(is_new));
+        // Receipts of that very stop do not count: a command may have failed behind them.
         let after_stop = record.judged_at.after(Duration::from_millis(1));
         self.without_receipt(all.cloned().collect(), after_stop.max(record.armed_at))
     }

@@ -59,13 +59,13 @@ impl<'a> TaskJob<'a> {
 
 impl FeatureView<'_> {
     /// Why the loop ended, for its agent, which has to stop. A person may continue with the list.
-    pub fn over(&self) -> Option<&EndName> {
+    pub fn over_for_agent(&self) -> Option<&EndName> {
         self.ended.as_ref().filter(|_| !can_be_asked())
     }
 
     /// One short paragraph about a list that was just read: the next task, or the end.
     pub fn what_next(&self, list: TaskList) -> String {
-        if let Some(reason) = self.over() {
+        if let Some(reason) = self.over_for_agent() {
             return format!("The loop has ended ({reason}). End your turn.");
         }
         let (list, _) = self.counted(list);

@@ -54,7 +54,7 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
         dataln!("{}", forms::line(&form)?);
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some(reason) = view.over() {
+    if let Some(reason) = view.over_for_agent() {
         outln!("The loop of {} has ended ({reason}). End your turn.", job.feature.name);
         return Ok(ExitCode::SUCCESS);
     }

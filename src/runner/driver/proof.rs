@@ -21,7 +21,7 @@ use crate::judge::{LOOK, Looks, TickJudge, promised};
 use crate::runner::options::DoneWhen;
 use crate::runner::state::{EarlierLoop, Iteration, time_of};
 use crate::runner::task_list::TaskListUpdate;
-use crate::session::arm::feature::open_again;
+use crate::session::arm::feature::opened_note;
 use crate::session::view::FeatureView;
 use crate::store::read::read;
 use crate::store::receipts::{MOST_FILES, Receipt, Receipts, Witness};
@@ -182,7 +182,7 @@ impl Driver<'_> {
         let mut refused = FeatureView::of(&project, &feature).refused();
         let list = self.tree.looked_list();
         refused.retain(|id| list.and_then(|list| list.find(id)).is_some_and(|task| task.done));
-        if let Some(words) = open_again(&refused) {
+        if let Some(words) = opened_note(&refused) {
             self.console.screen.warn(&words);
             self.open_boxes(&refused);
         }

@@ -35,7 +35,7 @@ use crate::store::amend::amend;
 use crate::store::journal::Entry;
 use crate::store::loops::{Asked, Loops, Record, VerifyCommands};
 use crate::store::names::{ArmedBy, JournalEvent, LoopKind};
-use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins, SettingsThen};
+use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, PinnedEnd, Pins, SettingsThen};
 use crate::store::receipts::Receipts;
 use crate::text::{self, counted};
 use crate::world::{self, Deadline, WallTime};
@@ -55,7 +55,7 @@ const MAKE_A_LIST: &str = "make one with spec-kit's tasks command first";
 
 /// Arms the loop: writes the state file, binds the session, and describes what was armed.
 ///
-/// After a refusal nothing is armed, and no file of the feature has changed.
+/// After a refusal nothing is armed. No file of the feature has changed, but boxes that the last loop refused may be open.
 pub fn arm(
     project: &Project,
     request: &FeatureRequest,
@@ -72,7 +72,7 @@ pub fn arm(
         chosen.0.retain(|made| [&table::include_optional, &table::landing].contains(&made.setting));
     }
     let optional = chosen.include_optional();
-    let is_judged = armer.is_person() && chosen.proof() == LeastProof::Files;
+    let is_judged = chosen.proof() == LeastProof::Files;
     let refused = is_judged.then(|| FeatureView::of(project, &feature).refused());
     let mut refused = refused.unwrap_or_default();
     let (all, text) = tasks_of(&feature, optional, &mut refused)?;
@@ -252,7 +252,7 @@ fn handoff_note(feature: &Feature, chosen: &Chosen) -> Option<String> {
 }
 
 /// A note on tasks whose boxes the arming opens; `None` without any.
-pub fn open_again(refused: &[String]) -> Option<String> {
+pub fn opened_note(refused: &[String]) -> Option<String> {
     let ids = printable(&in_runs(refused));
     let note = format!(
         "Ticked in the loop before, not proved, and open: {ids}. Where the work is there, `spool task done ID` ticks it."
@@ -264,7 +264,7 @@ pub fn open_again(refused: &[String]) -> Option<String> {
 fn asked_notes(tasks: &TaskList, asked: &Selection, refused: &[String]) -> Vec<String> {
     let mut notes: Vec<String> =
         tasks.asides_in_words().iter().map(|aside| text::line(aside).into()).collect();
-    notes.extend(open_again(refused));
+    notes.extend(opened_note(refused));
     if !asked.tasks.is_empty() {
         let runs = text::title(&in_runs(&asked.tasks), LONGEST_RUNS);
         notes.push(format!("Only these tasks: {runs}. Every other box is left as it is."));
@@ -283,7 +283,7 @@ fn last_limits(pins: &Pins, feature: &Feature) -> Option<LoopLimits> {
     pins.read(PinKey::Feature(&feature.name)).ok()?.map(|pin| pin.limits)
 }
 
-/// The feature's list and its bytes, with the ticked ones of these tasks open; the others are dropped.
+/// The feature's list and its bytes, with these tasks open; `refused` keeps only ids that are ticked.
 fn tasks_of(
     feature: &Feature,
     optional: bool,
@@ -422,7 +422,8 @@ fn bind(
         // Older than any record, so that no stop reports this end.
         let (session, armed_at) = (String::new(), WallTime::default());
         let none = Pin { session, armed_at, ..pin.clone() };
-        arming.loops.save_pin(&none.closed(ended_by(&Demand::Stopped), "armed in part", false))?;
+        let (reason, words) = (ended_by(&Demand::Stopped), "armed in part".to_owned());
+        arming.loops.save_pin(&none.closed(PinnedEnd { reason, words, unnotified: false }))?;
     }
     if arming.folder.is_none() {
         return Ok(None);

@@ -730,3 +730,41 @@ fn left_task_is_dropped_after_end() {
     assert_eq!((&status["total"], &status["open"]), (&json!(1), &json!([])), "{status:#}");
     project.spool(&["status"]).ok().has("Dropped: T002").has("Next: look at the work");
 }
+
+#[test]
+fn added_task_that_left_is_open_everywhere() {
+    let project = Project::with("- [ ] T001 a\n- [ ] T002 b\n");
+    project.arm("");
+    project.agent_works();
+    project.stop("On it.").reason();
+    project.call(&["add", "--after", "T002", "More"]).ok();
+    project.agent_works();
+    project.stop("On it.").reason();
+    let list = project.tasks();
+    let kept: Vec<&str> = list.lines().filter(|line| !line.contains("More")).collect();
+    project.write("specs/001-user-login/tasks.md", kept.join("\n") + "\n");
+    for id in ["T001", "T002"] {
+        project.write(format!("src/{id}.rs"), id);
+        project.call(&["done", id]).ok();
+    }
+    project.agent_works();
+    project.stop("Now?").reason().has("T003");
+    let status = project.status();
+    assert_eq!((&status["total"], &status["open"]), (&json!(3), &json!(["T003"])), "{status}");
+    let next = project.call(&["next"]).ok();
+    assert!(next.contains("T003") && !next.contains("ALL_TASKS_COMPLETE"), "{next}");
+}
+
+#[test]
+fn agents_arming_forgets_no_refused_tick() {
+    let project = Project::with("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n");
+    project.arm("");
+    project.write("src/main.rs", "fn main() {}");
+    tick_alone(&project, "T001");
+    project.stop("One.").reason();
+    project.spool(&["stop"]).ok();
+    project.stop("What now?");
+    project.spool(&["start"]).ok();
+    project.spool(&["stop"]).ok();
+    assert!(project.tasks().contains("- [ ] T001"), "{}", project.tasks());
+}

@@ -121,7 +121,7 @@ fn cancel_takes_own_or_only_loop() {
     printed(&spool(&bench, Some("s2"), &["cancel"]));
     bench.stop("s2").run().told().has("ended (cancelled): Make that");
     let error = refused(&spool(&bench, Some("s2"), &["cancel", "--session", "s1"]));
-    error.has("only a person steers the loop of `s1`\nthe person does so in a terminal");
+    error.has("only a person stops, pauses, resumes or adds words to the loop of `s1`\nthe person does so in a terminal");
     printed(&spool(&bench, None, &["cancel", "--session", "s1"]));
     works_and_says(&bench, "no").told().has("ended (cancelled): Make it");
 }
@@ -197,7 +197,7 @@ fn session_cancel_spares_others() {
     assert!(refused(&spool(&bench, Some("s2"), &["cancel"])).contains(words));
     assert!(works_and_says(&bench, "no").is_block(), "the other session's loop lives");
     let error = refused(&spool(&bench, Some("s2"), &["cancel", "002-logout"]));
-    error.has("only a person steers the loop of `002-logout`");
+    error.has("only a person stops, pauses, resumes or adds words to the loop of `002-logout`");
     printed(&spool(&bench, None, &["cancel", "002-logout"]));
     ralph(&bench, "s1", "\"Make it\"").context();
     assert!(refused(&spool(&bench, Some("s2"), &["cancel"])).contains(words));
@@ -227,7 +227,8 @@ fn agent_steers_no_paused_loop() {
         for command in ["resume", "pause", "stop"] {
             let error = refused(&spool(&bench, Some("s2"), &[&[command], name].concat()));
             assert!(
-                error.contains("only a person steers") || error.contains("no feature is"),
+                error.contains("only a person stops, pauses, resumes")
+                    || error.contains("no feature is"),
                 "{error}"
             );
         }

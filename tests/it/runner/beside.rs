@@ -217,7 +217,7 @@ fn t11_agents_steer_no_run() {
         bench.agent(&format!("echo 1 > made.txt\n{call}\n{}", says(PROMISE)));
         bench.ralph("--max-iterations 2").run().with_code(0);
         let said = bench.desk("said");
-        assert!(said.contains("only a person steers"), "{command}: {said}");
+        assert!(said.contains("only a person stops, pauses, resumes"), "{command}: {said}");
         assert!(said.contains("<blocked>"), "{command}: {said}");
     }
     let bench = Bench::new();
@@ -226,7 +226,11 @@ fn t11_agents_steer_no_run() {
     );
     bench.agent(&format!("echo 1 > made.txt\n{call}\n{}", says(PROMISE)));
     bench.ralph("--max-iterations 2").run().with_code(0);
-    assert!(bench.desk("said").contains("only a person steers"), "{}", bench.desk("said"));
+    assert!(
+        bench.desk("said").contains("only a person stops, pauses, resumes"),
+        "{}",
+        bench.desk("said")
+    );
 }
 
 #[test]
