@@ -54,7 +54,10 @@ fn session_of(project: &Project, typed: TypedName<'_>) -> Result<String> {
 pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
     let project = args.place.with_loops()?;
     let from = args.which.typed().map(|typed| session_of(&project, typed)).transpose()?;
-    let Some(own) = own_session() else {
+    if in_run() {
+        bail!("only a person takes a loop over from a run\n{FOR_A_RUN}");
+    }
+    let Some(own) = own_session().filter(|_| !args.force) else {
         let orphans = orphans(&Loops::of(&project.root));
         let (found, named) = match (from.as_deref(), orphans.as_slice()) {
             (Some(session), _) => (String::new(), session),
@@ -63,13 +66,11 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
             (None, _) => (format!("\nleft behind:\n{}", list(&orphans)), "SESSION"),
         };
         bail!(
-            "a loop continues in a session of Claude Code, and this terminal is not one\ntype there, in this project: /speckit:ralph-loop --adopt {}{found}",
-            printable(named)
+            "a loop is taken over in a session of Claude Code, with --force by a person alone\ntype there, in this project: /speckit:ralph-loop --adopt {}{}{found}",
+            printable(named),
+            if args.force { " --force" } else { "" }
         );
     };
-    if in_run() {
-        bail!("only a person takes a loop over from a run\n{FOR_A_RUN}");
-    }
     refuse_agent(&Loops::of(&project.root), Some(&own), "")?;
     let config = Environment::of_this_process().ok().map(|around| around.claude_folder());
     let transcript = config.and_then(|config| of_session(&config, &own));
@@ -77,7 +78,7 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
         session: &own,
         transcript: transcript.as_deref(),
         from: from.as_deref(),
-        force: args.force,
+        force: false,
         replace: args.replace,
     };
     let taken = adopt(&project, adopter)?;

@@ -78,8 +78,11 @@ impl LoopHandle {
     }
 
     pub fn of_feature(project: &Project, feature: &Feature) -> Self {
-        let folder = feature.relative.clone();
-        Self { folder, ..Self::at(&project.root, NameKind::Feature, &feature.name) }
+        let pin = Loops::of(&project.root).live_pin(&feature.name);
+        let session = pin.as_ref().map_or("", |pin| &pin.session);
+        let names = [(NameKind::Feature, &*feature.name), (NameKind::Session, session)];
+        let (root, folder) = (project.root.clone(), feature.relative.clone());
+        Self { lives: pin.is_some(), root, folder, ..Self::named(names) }
     }
 
     /// Every loop of sessions in the project and of runners in the folder, and every feature.
@@ -105,8 +108,7 @@ impl LoopHandle {
                 add(Self { lives: true, paused, root, folder, ..names });
             }
             for feature in project.features() {
-                let lives = loops.live_pin(&feature.name).is_some();
-                add(Self { lives, ..Self::of_feature(project, &feature) });
+                add(Self::of_feature(project, &feature));
             }
             // A journal without a record may be the terminal's.
             for session in loops.sessions().into_iter().filter(|one| loops.knows(one)) {

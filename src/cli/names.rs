@@ -132,7 +132,8 @@ pub fn feature_named(project: &Project, text: &str) -> Result<Feature> {
         found => return found.map_err(|error| Refusal::from(error).into()),
     }
     let features = project.features();
-    let handle = |feature: &Feature| LoopHandle::of_feature(project, feature);
+    let handle =
+        |feature: &Feature| LoopHandle::at(&project.root, NameKind::Feature, &feature.name);
     let all: Vec<LoopHandle> = features.iter().map(handle).collect();
     let typed = TypedName { kind: Some(NameKind::Feature), text };
     typed.meant(&all, Some(project))?.feature()

@@ -98,10 +98,10 @@ impl WhichLoop {
     }
 }
 
-/// Refuses the agent of a run, and one that steers the loop of another session or a run.
+/// Refuses the agent of a run, and one that steers any loop but its own session's.
 pub fn refuse_agents(meant: &LoopHandle) -> Result<()> {
-    let is_unowned = !is_run(meant) && meant.name(NameKind::Session).is_none();
-    if in_run() || (in_agents_session() && !is_unowned && !meant.is_of(own_session().as_deref())) {
+    let is_others = (meant.lives || is_run(meant)) && !meant.is_of(own_session().as_deref());
+    if in_run() || (in_agents_session() && is_others) {
         let otherwise = if in_run() { FOR_A_RUN } else { FOR_A_SESSION };
         let name = printable(&meant.names[0].id);
         bail!(

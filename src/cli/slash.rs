@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use super::handle::{LoopHandle, NameKind};
 use super::status;
 use crate::feature::project::{Project, begin, printable};
 use crate::feature::settings::Settings;
@@ -15,9 +16,7 @@ use crate::session::arguments::flags::{take_flags, words};
 use crate::session::arguments::task::TaskRequest;
 use crate::session::arm::Armer;
 use crate::session::arm::task::Flavour;
-use crate::session::cancel::{
-    CancelledFeature, cancel_feature, cancel_task, feature_to_cancel, other_driver,
-};
+use crate::session::cancel::{CancelledFeature, cancel_feature, cancel_task, feature_to_cancel};
 use crate::session::messages::feature::BY_OUTLINE;
 use crate::session::{arm, life};
 use crate::settings::Chosen;
@@ -147,10 +146,9 @@ fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     let named = Some(named).filter(|name| !name.is_empty());
     let own = Some(event.session.as_str());
     let feature = feature_to_cancel(&project, named, own)?;
-    let telling = match other_driver(&project, &feature, own) {
-        None => EndNotice::Done,
-        Some(_) => EndNotice::AtNextStop,
-    };
+    let handle = LoopHandle::of_feature(&project, &feature);
+    let is_own = handle.name(NameKind::Session).is_none_or(|driver| driver == event.session);
+    let telling = if is_own { EndNotice::Done } else { EndNotice::AtNextStop };
     let CancelledFeature { summary, headline, cleanup } =
         cancel_feature(&project, &feature, None, telling)?;
     let text = format!("{headline}\n\n{summary}\n\n{cleanup}");

@@ -68,18 +68,14 @@ pub fn feature_to_cancel(
     };
     let feature = project.feature_meant(named, session)?;
     let feature = feature.ok_or_else(|| nothing("no feature is selected in this project"))?;
-    match other_driver(project, &feature, session) {
-        Some(driver) if named.is_none() => {
+    let driver = Loops::of(&project.root).live_pin(&feature.name).map(|pin| pin.session);
+    let is_other = |driver: &String| session.is_some_and(|own| own != driver);
+    match driver.filter(is_other) {
+        Some(driver) if named.is_none() && !driver.is_empty() => {
             Err(nothing(&format!("session {driver} drives feature `{}`", feature.name)))
         }
         _ => Ok(feature),
     }
-}
-
-/// The other session that drives the feature. `None` also for a terminal, which may end any loop.
-pub fn other_driver(project: &Project, feature: &Feature, session: Option<&str>) -> Option<String> {
-    let driver = Loops::of(&project.root).live_pin(&feature.name)?.session;
-    (session? != driver && !driver.is_empty()).then_some(driver)
 }
 
 /// Ends a session's ralph loop. Returns the person's text; `None` without a live loop.

@@ -4,9 +4,10 @@ use std::io;
 
 use crate::feature::project::printable;
 use crate::session::messages::person;
+use crate::session::pinned::commands_for;
 use crate::store::closing::{Noted, save_and_note};
 use crate::store::loops::{Loops, Pause, Record, SessionFolder};
-use crate::store::names::{JournalEvent, LoopKind, PausedBy};
+use crate::store::names::{JournalEvent, PausedBy};
 
 /// Pauses a session's loop and returns its record; `None` without a live loop.
 ///
@@ -79,8 +80,7 @@ pub fn resumed(record: &Record) -> String {
 /// For a person in the session of a paused loop; `None` without a pause.
 pub fn told(record: &Record) -> Option<String> {
     let pause = record.pause()?;
-    let cancel =
-        if record.kind == LoopKind::Task { "/speckit:cancel-ralph" } else { "/speckit:cancel" };
+    let (_, cancel) = commands_for(record);
     let next = if pause.ends_by_itself() {
         "type anything to continue"
     } else {

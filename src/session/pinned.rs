@@ -369,7 +369,8 @@ pub fn next_where_lost(record: &Record, standing: &PinState) -> Option<String> {
     })
 }
 
-fn commands_for(record: &Record) -> (&'static str, &'static str) {
+/// The commands that arm and end a loop of this kind.
+pub fn commands_for(record: &Record) -> (&'static str, &'static str) {
     if record.kind == LoopKind::Task {
         ("/speckit:ralph-loop", "/speckit:cancel-ralph")
     } else {

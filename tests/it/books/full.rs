@@ -3,7 +3,8 @@
 #![cfg(target_os = "linux")]
 
 use crate::support::limited::Limited;
-use std::fs::File;
+use serde_json::Value;
+use std::fs::{self, File};
 use std::process::Stdio;
 
 use super::support::{FOUR, Project, SESSION, SPOOL};
@@ -30,6 +31,20 @@ fn is_said(project: &Project, arguments: &[&str], words: &str) {
         "{arguments:?}: {said}"
     );
     assert!(said.contains(words), "{arguments:?}: {said}");
+}
+
+/// The session was heard of two hours ago.
+fn silence(project: &Project) {
+    let record = project.record_path(SESSION);
+    for path in [record.with_file_name("feature-001-user-login.json"), record] {
+        let mut noted: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        for field in ["armed_at", "seen_at"] {
+            if let Some(at) = noted[field].as_u64().filter(|at| *at > 0) {
+                noted[field] = (at - 2 * 3_600_000).into();
+            }
+        }
+        fs::write(path, noted.to_string()).unwrap();
+    }
 }
 
 #[test]
@@ -67,8 +82,9 @@ fn l7_full_output_exits_with_1() {
     project.stop("Not yet.").reason();
     is_said(&project, &["block", "a key"], "blocked");
     is_said(&project, &["start"], "the loop is armed");
+    silence(&project);
     let project = project.variable("CLAUDE_CODE_SESSION_ID", OTHER);
-    is_said(&project, &["adopt", "--session", SESSION, "--force"], "taken over from session");
+    is_said(&project, &["adopt", "--session", SESSION], "taken over from session");
     is_said(&project, &["cancel"], "cancelled");
     assert!(!project.state_path().exists());
     is_said(&project, &["plugin", "build", project.beside("plugin").to_str().unwrap()], "");

@@ -125,8 +125,11 @@ fn one_kind_shares_short_forms() {
         let said = refused(&terminal, &[&["adopt"], name].concat(), 1);
         assert!(said.contains(&format!("/speckit:ralph-loop --adopt {session}")), "{said}");
         let other = Project::armed(FOUR).variable("CLAUDE_CODE_SESSION_ID", "other-session");
-        let taken = other.spool(&[&["adopt", "--force"], name].concat()).ok();
-        assert!(taken.contains(&format!("taken over from session {session}")), "{name:?}: {taken}");
+        let said = refused(&other, &[&["adopt", "--force"], name].concat(), 1);
+        let typed = format!("/speckit:ralph-loop --adopt {session} --force");
+        assert!(said.contains("by a person alone") && said.contains(&typed), "{name:?}: {said}");
+        let said = refused(&other, &[&["adopt"], name].concat(), 1);
+        assert!(said.contains(&format!("session {session} works on")), "{name:?}: {said}");
     }
 }
 

@@ -210,13 +210,13 @@ fn s1_agents_replace_no_loop() {
     other.refused().has("only a person replaces it");
     let mut other = project.command(SPOOL);
     Said::of(other.env("CLAUDE_CODE_SESSION_ID", "s2").args(["start", "002-x"])).ok();
-    refused(&["adopt", "s2", "--force", "--replace"]);
+    refused(&["adopt", "s2", "--replace"]);
     let run = ["ralph", "x", "--change", FEATURE, "--harness-command", "true"];
     project.spool(&run).with_code(2).err.has("only a person replaces it");
     // What the agent has ended is told first.
     project.spool(&["stop"]).ok();
     refused(&["start", FEATURE, "T001"]);
-    refused(&["adopt", "s2", "--force"]);
+    refused(&["adopt", "s2"]);
     let told = project.stop("Done.");
     told.told().has("ended (cancelled): 001-user-login · it was cancelled; asked for inside of an agent's session");
     project.spool(&["start"]).ok();
@@ -229,10 +229,12 @@ fn s1_agents_replace_no_loop() {
 }
 
 #[test]
-fn s1_unclaimed_loop_ends_told() {
+fn s1_unclaimed_loop_is_a_persons() {
     let project = Project::with(PLAIN);
     start(&project, &[]).ok();
     project.spool(&["start", FEATURE, "T001"]).refused().has("a person armed the loop");
+    project.spool(&["stop"]).refused().has("only a person stops, pauses, resumes");
+    project.stop("Done.").reason();
     project.spool(&["stop"]).ok();
     project.spool(&["start", FEATURE, "T001"]).refused().has("a person armed the loop");
     project.stop("Done.").told().has("asked for inside of an agent's session");

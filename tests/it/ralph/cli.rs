@@ -237,6 +237,31 @@ fn agent_steers_no_paused_loop() {
 }
 
 #[test]
+fn agent_ends_no_armed_loop() {
+    let bench = Bench::ready();
+    printed(&spool(&bench, None, &["start"]));
+    for arguments in [&["stop"][..], &["stop", "001-login"], &["cancel", "-f", "1"]] {
+        let error = refused(&spool(&bench, Some("s1"), arguments));
+        error.has("only a person stops, pauses, resumes or adds words to the loop of `001-login`");
+    }
+    assert!(bench.stop("s1").run().is_block(), "it lives");
+    printed(&spool(&bench, Some("s1"), &["stop"]));
+    bench.stop("s1").run().told().has("ended (cancelled): 001-login");
+}
+
+#[test]
+fn unread_record_keeps_its_driver() {
+    let bench = Bench::armed();
+    bench.stop("s1").run().reason();
+    std::fs::write(bench.record_path("s1"), "{").unwrap();
+    for command in ["stop", "pause"] {
+        let error = refused(&spool(&bench, Some("s2"), &[command, "001-login"]));
+        error.has("only a person stops, pauses, resumes or adds words to the loop of `001-login`");
+    }
+    printed(&spool(&bench, None, &["stop", "001-login"])).has("Loop cancelled.");
+}
+
+#[test]
 fn status_shows_loop_without_notes() {
     let bench = Bench::armed();
     std::fs::remove_dir_all(bench.path(".claude/ralph")).unwrap();

@@ -2,7 +2,6 @@
 
 use crate::hook::outcome::Outcome;
 use crate::hook::support::Bench;
-use crate::ralph::cli::{printed, spool};
 use crate::ralph::{PROMISE, ralph};
 use std::fs;
 
@@ -178,7 +177,7 @@ fn p5_boxes_that_left_the_list() {
 fn p5_a_takeover_keeps_the_beginning() {
     let bench = armed(("notes.md", "none\n"), "Write the parser");
     bench.write("src/kept.rs", "fn kept() {}\n");
-    printed(&spool(&bench, Some("s2"), &["adopt", "s1", "--force"]));
+    ralph(&bench, "s2", "--adopt s1 --force").context();
     bench.transcript("s2").tool("Edit");
     let stop = bench.stop("s2").saying(PROMISE).run();
     assert!(stop.reason().contains(&format!("nothing stands behind it: {NOTHING}.")), "{stop}");
