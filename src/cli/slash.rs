@@ -144,8 +144,7 @@ fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     }
     let project = own.map_or_else(|| project(event), Ok)?;
     let named = Some(named).filter(|name| !name.is_empty());
-    let own = Some(event.session.as_str());
-    let feature = feature_to_cancel(&project, named, own)?;
+    let feature = feature_to_cancel(&project, named, Some(&event.session))?;
     let handle = LoopHandle::of_feature(&project, &feature);
     let is_own = handle.name(NameKind::Session).is_none_or(|driver| driver == event.session);
     let telling = if is_own { EndNotice::Done } else { EndNotice::AtNextStop };
