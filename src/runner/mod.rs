@@ -20,7 +20,6 @@ pub(crate) mod screen;
 pub(crate) mod script;
 pub mod signals;
 pub mod state;
-pub(crate) mod step_summary;
 pub mod story;
 pub(crate) mod summary;
 pub mod target;

@@ -17,7 +17,7 @@ use crate::runner::state::{LoopStatus, add_left_ticks, iso, of_run, time_of, wit
 use crate::runner::story::find_kept;
 use crate::runner::summary::{KEPT, keep};
 use crate::runner::task_list::Tasks;
-use crate::runner::{exit, messages, step_summary};
+use crate::runner::{exit, messages};
 use crate::session::messages::feature::checks_at_end;
 use crate::session::messages::shortfall::converged;
 use crate::store::journal::Entry;
@@ -275,8 +275,5 @@ impl Driver<'_> {
             ..form::end(state)
         };
         self.report_end(RunnerEvent::End(Box::new(end)), &words);
-        if let Some(why) = step_summary::append(&words, code) {
-            self.console.screen.warn(&why);
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! Where nobody is at the keyboard: the jobs of docs/ci.md, the summary on a job's page, and a loop as in a container.
+//! Where nobody is at the keyboard: the jobs of docs/ci.md, and a loop as in a container.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use serde_norway::Value;
 
 use crate::runner::ran::Running;
-use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, says};
+use crate::runner::support::{Bench, CHANGE, in_change};
 use crate::support::left_out::left_out;
 use crate::support::limited::Limited;
 use crate::support::scratch::SPOOL;
@@ -19,37 +19,6 @@ use crate::support::witness::PATIENCE;
 const PAGES: [&str; 2] =
     [include_str!("../../../docs/ci.md"), include_str!("../../../docs/reference/kubernetes.md")];
 const DOCKERFILE: &str = include_str!("../../../Dockerfile");
-
-#[test]
-fn job_page_gets_the_summary() {
-    let bench = Bench::new();
-    bench.agent(&format!("echo 1 > made.txt\n{}", says(PROMISE)));
-    let page = bench.beside("page.md");
-    fs::write(&page, "what an earlier step wrote").unwrap();
-    let with = |value: &str| bench.ralph("").env("GITHUB_STEP_SUMMARY", value).run();
-    let ran = with(&page.display().to_string()).with_code(0);
-    assert_eq!(ran.errors.matches("summary").count(), 0, "{ran}");
-    let text = fs::read_to_string(&page).unwrap();
-    let begins = "what an earlier step wrote\n### `spool ralph`: exit code 0\n\n```text\nralph: done: on the agent's word alone: no check\n1 iteration,";
-    assert!(text.starts_with(begins) && text.ends_with("\n```\n\n"), "{text}");
-
-    let link = bench.beside("link.md");
-    std::os::unix::fs::symlink(&page, &link).unwrap();
-    let full = bench.beside("full.md");
-    fs::write(&full, vec![b'x'; 1024 * 1024]).unwrap();
-    for (wrong, why) in [
-        (link.display().to_string(), "something that is not a file"),
-        ("page.md".to_owned(), "it is no absolute path"),
-        (bench.beside("nowhere/page.md").display().to_string(), "No such file"),
-        (full.display().to_string(), "it would have more than 1 MiB"),
-    ] {
-        let ran = with(&wrong).with_code(0);
-        ran.warns("the summary was not added").warns(why);
-        assert_eq!(fs::read_to_string(&page).unwrap(), text, "{wrong}");
-    }
-    assert_eq!(fs::metadata(&full).unwrap().len(), 1024 * 1024);
-    assert!(!bench.path("page.md").exists());
-}
 
 #[test]
 fn page_jobs_are_startable_yaml() {
@@ -139,7 +108,7 @@ for place in $(cut -d' ' -f5 /proc/self/mountinfo | sort -u); do
   case $place in "$top"/*|/proc|/proc/*) ;; *) mount -o remount,bind,ro "$place" 2>/dev/null ;; esac
 done
 cd "$top/project" || exit 99
-export TMPDIR="$top/tmp" GITHUB_STEP_SUMMARY="$top/home/page.md"
+export TMPDIR="$top/tmp"
 exec setpriv --reuid 65532 --regid 65532 --clear-groups --no-new-privs "$top/bin/spool" "$@"
 "#;
 
@@ -196,10 +165,6 @@ fn sigtermed_container_loop_is_continued() {
     // The top folder is this user's own: only the mount keeps it as it is.
     assert!(!(first.output + &second.output).contains("WRITTEN"), "a root that can be written");
     assert_eq!(second.errors, "", "{}", second.errors);
-    let page = fs::read_to_string(bench.home().join("page.md")).unwrap();
-    for code in [143, 0] {
-        assert!(page.contains(&format!("### `spool ralph`: exit code {code}\n")), "{page}");
-    }
     let history = bench.state_lines("history.jsonl");
     assert_eq!(history.len(), 3, "an interrupted iteration and two: {history:#?}");
     assert_eq!(history[0]["interrupted"], true, "{history:#?}");
