@@ -108,8 +108,7 @@ pub fn cancel_feature(
     let pin = loops.found(&feature.name);
     let is_over = matches!(&pin, Ok(pin) if pin.as_ref().is_none_or(|pin| pin.ended.is_some()));
     let has_pin = matches!(&pin, Ok(Some(_)));
-    let before = summary(&FeatureView::by(project, feature, pin), has_pin);
-    if before.is_none() && is_over {
+    if is_over && FeatureSnapshot::read(feature).is_none() {
         return Err(Refusal::NoLoop(format!(
             "nothing to cancel: feature `{}` has no loop and no state file",
             feature.name
@@ -119,6 +118,9 @@ pub fn cancel_feature(
     let _books = loops.feature_lock(&feature.name, &feature.folder, PATIENCE).ok();
     let ended = end_feature(project, feature, session, &Demand::Cancelled, telling)
         .map_err(|error| Refusal::NotEnded(error.to_string()))?;
+    // After the last judgement, and before the state file goes.
+    let summary = summary(&FeatureView::of(project, feature), has_pin)
+        .unwrap_or_else(|| format!("Feature: {}", feature.name));
     let mut cleanup = match fs::remove_file(feature.folder.join(STATE)).map_err(Problem::from) {
         Ok(()) => format!("Removed {STATE}; kept {PROGRESS} and the journal (`spool log`)."),
         Err(Problem::Missing) => format!("There was no {STATE}; kept {PROGRESS} and the journal."),
@@ -130,7 +132,6 @@ pub fn cancel_feature(
     if let Some(EndedLoop { noted: Err(error), .. }) = &ended {
         let _ = write!(cleanup, " The end is not in the journal: {error}");
     }
-    let summary = before.unwrap_or_else(|| format!("Feature: {}", feature.name));
     // Read again: the loop's session may have ended it in the meantime.
     let end = loops.pin(&feature.name).ok().flatten().and_then(|pin| pin.ended);
     let headline = match end.filter(|_| ended.is_none()) {

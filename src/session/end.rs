@@ -6,15 +6,18 @@ use std::time::Duration;
 use crate::engine::{Demand, Ledger, TerminalReason, ended_by};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
+use crate::judge::LOOK;
 use crate::notice::{NOTICE_LIMIT, PersonNotice};
 use crate::session::messages::feature::checks_at_end;
 use crate::session::notices;
 use crate::session::observe::count_open_turn;
 use crate::session::pinned;
+use crate::session::view::FeatureView;
 use crate::store::closing::{EndNotice, Noted, save_and_note};
 use crate::store::loops::{Loops, Record, TERMINAL, is_session_id};
 use crate::store::pins::{Pin, PinState, PinnedEnd};
 use crate::store::undo::Undo;
+use crate::world;
 
 /// The time to wait for a stop under way: no stop holds the session's folder for longer.
 const CANCEL_PATIENCE: Duration = Duration::from_millis(2_500);
@@ -71,6 +74,7 @@ pub fn end_feature(
     if let Some(record) = loops.peek(&pin.session) {
         pinned::reachable(&project.root, &record)?;
     }
+    let refused = FeatureView::of(project, feature).judge_at_end(LOOK);
     pin.about.clone_from(&feature.name);
     pin.list = format!("{}/{TASKS}", feature.relative);
     let reason = ended_by(demand);
@@ -82,7 +86,9 @@ pub fn end_feature(
     undo.keep();
     // The loop has ended: the session's next stop reads that in the pin.
     let owner = if is_session_id(&pin.session) { &pin.session } else { TERMINAL };
-    let mut record = Record::new(&pin, owner, &pin.armed_by, None);
+    let judged_at = world::now();
+    let new = Record::new(&pin, owner, &pin.armed_by, None);
+    let mut record = Record { judged_at, refused, ..new };
     record.end(reason, &words, telling);
     let noted = end_record(&loops, &mut record);
     Ok(Some(EndedLoop { record, noted, loops, standing }))
@@ -111,9 +117,10 @@ fn end_record(loops: &Loops, record: &mut Record) -> Noted {
         }
         Some(own) if own.about == record.about && !own.ledger.is_live() => return Ok(()),
         Some(own) if own.about == record.about => {
-            let Record { folder, words, unnotified, ledger, .. } = std::mem::take(record);
-            let ledger = Ledger { ended: ledger.ended, ..own.ledger };
-            *record = Record { folder, ledger, words, unnotified, ..own };
+            let ledger = Ledger { ended: record.ledger.ended.take(), ..own.ledger };
+            let Record { folder, words, unnotified, refused, judged_at, .. } =
+                std::mem::take(record);
+            *record = Record { folder, judged_at, ledger, words, unnotified, refused, ..own };
             count_open_turn(record);
         }
         _ => {}

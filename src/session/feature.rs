@@ -13,7 +13,6 @@ use crate::engine::{
     Check, CheckResult, Contract, Demand, FinishedPart, Observation, Shortfall, TerminalReason,
     Verdict, ended_by,
 };
-use crate::evidence::commits;
 use crate::evidence::contents::{Contents, KeptContents};
 use crate::evidence::task_list::TASKS;
 use crate::evidence::work_trees::copies;
@@ -26,11 +25,11 @@ use crate::judge::ticks::{Tick, TickClaim, Ticks};
 use crate::session::messages::landing::{self, HandoffPlace};
 use crate::session::messages::shortfall::ticked_elsewhere;
 use crate::session::messages::{ends, feature as messages};
-use crate::session::view::{FeatureView, judge_of, receipts_of};
+use crate::session::view::{FeatureView, judge_of, receipt_at, receipts_of};
 use crate::store::closing::{EndNotice, save_and_note};
 use crate::store::loops::{Loops, Record};
 use crate::store::pins::PinState;
-use crate::store::receipts::{Receipt, Receipts, Witness};
+use crate::store::receipts::{Receipt, Receipts};
 use crate::store::settled::PATIENCE;
 use crate::text;
 use crate::world::{self, WallTime};
@@ -263,17 +262,12 @@ impl FeatureStop {
         self.ticks.keep(&judge, seen.after_checks.is_some(), &|tick: &Tick| {
             let failed = record.attempts.get(&tick.task).copied().unwrap_or_default();
             Receipt {
-                at: record.seen_at,
-                by: Witness::Stop,
-                session: record.session.clone(),
-                iteration: record.ledger.iterations,
                 commits: seen.commits,
-                log_read: commits::log_place(&session.context.project.root).length,
                 checks: seen.checks.clone().unwrap_or_default(),
                 attempt: failed.max(snapshot.state.failures(&tick.task)).saturating_add(1),
                 tokens: (seen.tokens > 0).then_some(seen.tokens),
                 reviewer: reviewer_of(&tick.task, seen),
-                ..Receipt::default()
+                ..receipt_at(record.seen_at, record, session.context.project)
             }
         })
     }
@@ -304,6 +298,16 @@ impl FeatureStop {
             self.snapshot.open_again(&record.unverified);
         }
         Ok(())
+    }
+
+    /// An end that leaves tasks open also opens those whose work has vanished.
+    pub fn judge_at_end(&mut self, session: &mut StopSession<'_>, limit: Duration) {
+        let (project, standing) = (session.context.project, session.standing.clone());
+        let record = Some(&session.record);
+        let view = FeatureView::under(project, &self.snapshot.feature, standing, record);
+        let open = view.judge_at_end(limit);
+        self.snapshot.open_again(&open);
+        session.record.refused = open;
     }
 
     /// A notice if the state file of an armed loop has another phase.

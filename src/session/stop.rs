@@ -18,6 +18,7 @@ use crate::engine::{
 use crate::evidence::progress::still;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::{AnswerForm, ContinueForm, HookAnswer};
+use crate::judge::LOOK;
 use crate::judge::ticks::Ticks;
 use crate::session::messages::ends;
 use crate::session::messages::landing::JOURNALED;
@@ -359,6 +360,12 @@ impl StopSession<'_> {
             // The list is kept last: a program killed before that leaves the ticks to be judged again.
             not_kept = stop.keep_ticks(self, &seen).err();
             stop.keep_list(self, &seen)?;
+            if matches!(verdict, Verdict::End(_)) && !stop.snapshot.all_done() {
+                // Checks may have taken longer than a stop has.
+                let has_checked = seen.checks.is_some();
+                let left = self.context.deadline.left().min(LOOK);
+                stop.judge_at_end(self, if has_checked { LOOK } else { left });
+            }
         }
         if let Some(results) = &seen.checks {
             self.record.output = output_of(results);

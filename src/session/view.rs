@@ -9,19 +9,21 @@ use std::time::Duration;
 use crate::engine::TerminalReason;
 use crate::engine::matched::Matched;
 use crate::engine::tasks::TaskList;
+use crate::evidence::commits;
 use crate::evidence::contents::KeptContents;
 use crate::evidence::task_list::TASKS;
 use crate::exec::partner::in_run;
 use crate::feature::project::{Feature, Project};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::{FeatureSnapshot, armed_list};
+use crate::judge::ticks::{TickClaim, Ticks};
 use crate::judge::{ArmedTerms, JudgedPlace, LOOK, TickJudge};
 use crate::store::loops::{Asked, Loops, Record};
 use crate::store::names::EndName;
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
-use crate::store::receipts::Receipts;
+use crate::store::receipts::{Receipt, Receipts, Witness};
 use crate::system::processes;
-use crate::world::WallTime;
+use crate::world::{self, WallTime};
 
 /// A feature's loop. Pin and record are read at once, the judge's files on first use.
 pub struct FeatureView<'a> {
@@ -131,14 +133,45 @@ impl<'a> FeatureView<'a> {
 
     /// The feature's files, as they count.
     pub fn snapshot(&self) -> FeatureSnapshot {
-        let mut snapshot =
-            FeatureSnapshot::of_loop(self.feature, &self.standing, &self.request_or_settings());
+        let mut snapshot = self.listed();
         if let Some(list) = &snapshot.tasks {
             let open = self.not_proved(list);
             snapshot.gone = self.missing(list);
             snapshot.open_again(&open);
         }
         snapshot
+    }
+
+    /// The feature's files, with the boxes of the list.
+    fn listed(&self) -> FeatureSnapshot {
+        FeatureSnapshot::of_loop(self.feature, &self.standing, &self.request_or_settings())
+    }
+
+    /// Judges all boxes of a loop that ends without another stop. Ticks that count get receipts. Returns the other ticked
+    /// tasks: they stay open. No command runs.
+    pub fn judge_at_end(&self, limit: Duration) -> Vec<String> {
+        let (refused, listed) = (self.refused(), self.listed());
+        let (Ok(judge), Some(list), Some(_)) = (self.judge(), &listed.tasks, self.standing.pin())
+        else {
+            return refused;
+        };
+        let none = Record::default();
+        let record = self.record.as_deref().unwrap_or(&none);
+        let new = judge.not_proved(list);
+        let since = record.judged_at;
+        let claim = TickClaim { new: &new, since, all_done: true, ..TickClaim::default() };
+        let ticks = Ticks::of(judge, (list, &listed.text), claim, limit);
+        if ticks.seen.now.is_none() {
+            return [refused, new].concat();
+        }
+        // Without a receipt a tick counts as the list says.
+        let _unkept = ticks.keep(judge, false, &|tick| Receipt {
+            attempt: record.attempts.get(&tick.task).copied().unwrap_or_default() + 1,
+            ..receipt_at(world::now(), record, self.project)
+        });
+        let mut open = ticks.refused();
+        open.extend(refused.into_iter().filter(|id| record.unverified.contains(id)));
+        open
     }
 
     /// What counts of a list, and the ids of its ticked tasks that count as open.
@@ -199,6 +232,13 @@ impl<'a> FeatureView<'a> {
             let _ = judge.receipts.keep_contents(&KeptContents { number, contents }.to_bytes());
         }
     }
+}
+
+/// The receipt of a tick by hand, without the tick.
+pub fn receipt_at(at: WallTime, record: &Record, project: &Project) -> Receipt {
+    let (session, iteration) = (record.session.clone(), record.ledger.iterations);
+    let log_read = commits::log_place(&project.root).length;
+    Receipt { at, by: Witness::Stop, session, iteration, log_read, ..Receipt::default() }
 }
 
 /// Relative to the project.

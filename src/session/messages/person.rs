@@ -69,7 +69,7 @@ pub fn more_than(name: &EndName, words: &str) -> String {
     let says_no_more = words == TerminalReason::Cancelled.to_string();
     let is_said = *name == EndName::Cancelled && says_no_more;
     let more = words.strip_prefix("done ").filter(|_| *name == EndName::Completed);
-    if is_said { String::new() } else { printable(more.unwrap_or(words)) }
+    if is_said { String::new() } else { text::line(more.unwrap_or(words)).into_owned() }
 }
 
 /// Makes the first letter small, because the text stands behind "Next: ".

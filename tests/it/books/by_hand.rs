@@ -563,6 +563,43 @@ fn refused_boxes_open_at_end() {
 }
 
 #[test]
+fn ends_without_stop_judge_boxes() {
+    for end in [&["stop"][..], &["task", "block", "the person must pay"]] {
+        let project = Project::with("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n- [ ] T003 c\n");
+        project.write("src/a.rs", "fn old() {}");
+        project.arm("");
+        project.write("src/main.rs", "fn main() {}");
+        tick_alone(&project, "T001");
+        tick_alone(&project, "T002");
+        project.spool(end).ok();
+        let (status, open) = (project.status(), json!(["T001", "T003"]));
+        assert_eq!((&status["done"], &status["open"]), (&json!(1), &open), "{status}");
+        let said = project.spool(&["status"]).ok();
+        assert!(said.contains("Proved: 1 by "), "{said}");
+        project.stop("It is over.");
+        project.arm("");
+        assert!(project.tasks().contains("[ ] T001"), "{}", project.tasks());
+    }
+}
+
+#[test]
+fn vanished_work_is_open_after_limit() {
+    let project = Project::with("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n");
+    project.write("src/a.rs", "fn old() {}");
+    project.arm("--max-iterations 2");
+    project.write("src/a.rs", "fn a() {}");
+    tick_alone(&project, "T001");
+    assert!(project.stop("One.").reason().contains("1 of 2"));
+    project.write("src/a.rs", "fn old() {}");
+    project.agent_works();
+    let ended = project.stop("Two.");
+    let ended = ended.told();
+    assert!(ended.contains("0 of 2 tasks"), "{ended}");
+    let (status, open) = (project.status(), json!(["T001", "T002"]));
+    assert_eq!((&status["done"], &status["open"]), (&json!(0), &open), "{status}");
+}
+
+#[test]
 fn done_task_may_come_back() {
     let list = "- [x] T001 Create src/old.rs\n- [ ] T002 Write src/b.rs\n- [ ] T003 c\n";
     let project = Project::with(list);
