@@ -19,18 +19,14 @@ pub fn tick(text: &[u8], task: &Task) -> Vec<u8> {
     if task.done { text.to_vec() } else { marked(text, task, b'x') }
 }
 
-/// One byte differs, or none if the task was open.
-pub fn untick(text: &[u8], task: &Task) -> Vec<u8> {
-    if task.done { marked(text, task, b' ') } else { text.to_vec() }
-}
-
 /// Opens the boxes of these tasks.
 pub fn untick_all(text: &[u8], ids: &[String]) -> Vec<u8> {
     let list = TaskList::parse(text);
-    let mut found: Vec<_> = ids.iter().filter_map(|id| list.find(id)).collect();
+    let found = ids.iter().filter_map(|id| list.find(id));
+    let mut found: Vec<_> = found.filter(|task| task.done).collect();
     // From the last to the first: a check mark is longer than the blank that replaces it.
     found.sort_by_key(|task| Reverse(task.mark_at));
-    found.into_iter().fold(text.to_vec(), |text, task| untick(&text, task))
+    found.into_iter().fold(text.to_vec(), |text, task| marked(&text, task, b' '))
 }
 
 fn marked(text: &[u8], task: &Task, mark: u8) -> Vec<u8> {
@@ -225,9 +221,8 @@ mod tests {
     #[test]
     fn one_byte_opens_a_box() {
         let text = "\u{feff}- [X] T001 a\r\n- [ ] T002 b\r\n* [x] T003 c";
-        let list = TaskList::parse(text.as_bytes());
         let opened =
-            |id: &str| String::from_utf8(untick(text.as_bytes(), list.find(id).unwrap())).unwrap();
+            |id: &str| String::from_utf8(untick_all(text.as_bytes(), &[id.to_owned()])).unwrap();
         assert_eq!(opened("T001"), text.replace("[X]", "[ ]"));
         assert_eq!(opened("T002"), text);
         assert_eq!(opened("T003"), text.replace("[x]", "[ ]"));

@@ -18,7 +18,7 @@ pub struct FileName {
 const AROUND: &[char] =
     &['"', '\'', '*', '<', '>', ':', '[', ']', '{', '}', '|', '(', ')', '`', '?', '!', ','];
 /// Leads to the project: links of a list begin in `specs/NAME`, and web projects call their sources `@/`.
-const LEADS: [&str; 6] = ["../../", "./", "@/", "$PWD/", "${PWD}/", "$(pwd)/"];
+const LEADS: [&str; 7] = ["file:", "../../", "./", "@/", "$PWD/", "${PWD}/", "$(pwd)/"];
 /// Signs of a template or a variable: such a name means a file only if that file exists.
 fn is_of_template(sign: char) -> bool {
     matches!(sign, '=' | '{' | '}' | '~' | '%' | '^' | '&' | '?' | ':' | '<' | '>')
@@ -166,9 +166,9 @@ fn around_signs(text: &str, is_end: impl Fn(char) -> bool) -> &str {
 fn name_of(word: &str, is_code: bool) -> Option<FileName> {
     let has = |text: &str| memchr::memmem::find(word.as_bytes(), text.as_bytes()).is_some();
     let has_sign = memchr::memchr2(b'\\', b'%', word.as_bytes()).is_some();
-    let word = if (has_sign || ["/./", "//"].into_iter().any(has)) && !has("://") {
+    let word = if (has_sign || ["/./", "//", "/../"].into_iter().any(has)) && !has("://") {
         let slashes = word.replace("\\_", "_").replace('\\', "/").replace("%20", " ");
-        Cow::Owned(slashes.replace("/./", "/").replace("//", "/"))
+        Cow::Owned(folded(&slashes.replace("//", "/")))
     } else {
         Cow::Borrowed(word)
     };
@@ -212,6 +212,20 @@ fn name_of(word: &str, is_code: bool) -> Option<FileName> {
     may_be.then(|| FileName { path: word.to_owned(), looks })
 }
 
+/// A path without `.` in the middle, and without a folder that `..` leaves again.
+fn folded(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        let is_left = parts.last().is_some_and(|last| !["", ".", ".."].contains(last));
+        match part {
+            ".." if is_left => drop(parts.pop()),
+            "." if !parts.is_empty() => {}
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
 /// A path below a folder in a variable: `$ROOT/src/a.rs`, `${ROOT}/src/a.rs`, `%ROOT%/src/a.rs`.
 fn without_variable(word: &str) -> &str {
     let Some((first, rest)) = word.split_once('/').filter(|_| word.starts_with(['$', '%'])) else {
@@ -253,7 +267,11 @@ mod tests {
             ("under `src/api/` and ./a/b.rs (see docs/x.md)", &["src/api/", "a/b.rs", "docs/x.md"]),
             ("Node.js 3.12 and/or CI/CD, e.g. https://a.b/c.html", &[]),
             ("Do it\n  - **Verify**: `pytest tests/test_a.py`", &[]),
-            ("`cargo test` /etc/passwd ../x.rs", &[]),
+            ("`cargo test` /etc/passwd ../x.rs a/../../b.rs", &[]),
+            (
+                "./a/../b/c.rs, b/./d.rs, a/b/../../e.rs and file:e/f.rs",
+                &["b/c.rs", "b/d.rs", "e/f.rs"],
+            ),
             ("`.gitignore` and config/.env", &[".gitignore", "config/.env"]),
             (
                 "Sum in src/a.rs:3, `src/b.rs:3-9` and tests/t.py::adds",

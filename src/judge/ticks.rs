@@ -160,7 +160,7 @@ impl TickJudge {
                 Some(Ok(weak(best, &mut alike.cloned())))
             }
             (Some(Proof::Files), _) => gone(),
-            (_, Some(FileChange::Gone)) if !last.own.is_empty() => gone(),
+            (_, Some(FileChange::Gone)) if !was_gone && !last.own.is_empty() => gone(),
             _ => waits,
         }
     }

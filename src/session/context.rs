@@ -1,5 +1,7 @@
 //! The place of a stop, and the loop that is judged there.
 
+use std::collections::BTreeMap;
+
 use crate::engine::{CheckResult, Pending, Waiting};
 use crate::evidence::progress::LookMoment;
 use crate::feature::project::{Project, printable};
@@ -42,7 +44,7 @@ pub struct ChecksRun {
     /// In the contract's order.
     pub results: Vec<CheckResult>,
     /// Milliseconds of each check, by its command.
-    pub millis: Vec<(String, u64)>,
+    pub millis: BTreeMap<String, u64>,
     /// The iterations' times, as the look at the files left them.
     pub marks: Marks,
     /// Boxes ticked by hand.

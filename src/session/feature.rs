@@ -210,7 +210,7 @@ impl FeatureStop {
             if checks.ticks.list == hash {
                 self.ticks = std::mem::take(&mut checks.ticks);
                 let times = &checks.millis;
-                let millis = |run: &str| times.iter().find(|t| t.0 == run).map_or(0, |t| t.1);
+                let millis = |run: &str| times.get(run).copied().unwrap_or_default();
                 self.ticks.take_results(&judge, &mut checks.results, &millis);
                 return Some(judge);
             }
@@ -301,11 +301,13 @@ impl FeatureStop {
     }
 
     /// An end that leaves tasks open also opens those whose work has vanished.
-    pub fn judge_at_end(&mut self, session: &mut StopSession<'_>, limit: Duration) {
-        let (project, standing) = (session.context.project, session.standing.clone());
-        let record = Some(&session.record);
+    pub fn judge_at_end(&mut self, session: &mut StopSession<'_>, seen: &Observation) {
+        let StopContext { project, deadline, .. } = session.context;
+        let (standing, record) = (session.standing.clone(), Some(&session.record));
         let view = FeatureView::under(project, &self.snapshot.feature, standing, record);
-        let open = view.judge_at_end(limit);
+        // Checks may have taken longer than a stop has.
+        let left = if seen.checks.is_some() { LOOK } else { deadline.left() };
+        let open = view.judge_at_end(left.min(LOOK));
         self.snapshot.open_again(&open);
         session.record.refused = open;
     }

@@ -1,6 +1,7 @@
 //! From the first look at a stopped session's loop to the answer. The two kinds of loops observe and speak differently,
 //! each in its own file.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
@@ -18,7 +19,6 @@ use crate::engine::{
 use crate::evidence::progress::still;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::{AnswerForm, ContinueForm, HookAnswer};
-use crate::judge::LOOK;
 use crate::judge::ticks::Ticks;
 use crate::session::messages::ends;
 use crate::session::messages::landing::JOURNALED;
@@ -189,7 +189,7 @@ fn run_checks(
     let is_apart = || running.as_ref().is_some_and(Lock::outlasts_step);
     let was_apart = is_apart();
     let mut marks = record.marks.clone();
-    let mut millis = Vec::new();
+    let mut millis = BTreeMap::new();
     let write = |words: String, check: String| {
         // A broken journal is reported with the verdict.
         let iteration = record.ledger.iterations.saturating_add(1);
@@ -220,7 +220,7 @@ fn run_checks(
         } else {
             run_command(check, root, limit.left())
         };
-        millis.push((check.run.clone(), clock.millis()));
+        millis.insert(check.run.clone(), clock.millis());
         Ok(Some((began, result)))
     });
     is_apart();
@@ -361,10 +361,7 @@ impl StopSession<'_> {
             not_kept = stop.keep_ticks(self, &seen).err();
             stop.keep_list(self, &seen)?;
             if matches!(verdict, Verdict::End(_)) && !stop.snapshot.all_done() {
-                // Checks may have taken longer than a stop has.
-                let has_checked = seen.checks.is_some();
-                let left = self.context.deadline.left().min(LOOK);
-                stop.judge_at_end(self, if has_checked { LOOK } else { left });
+                stop.judge_at_end(self, &seen);
             }
         }
         if let Some(results) = &seen.checks {

@@ -1,8 +1,10 @@
 //! The operations of both programs, and what must hold when something breaks in them.
 
+use serde_json::Value;
+
 use super::facts::Facts;
 use super::story::{Answer, Case, Outcome, Story, ensure, same};
-use super::tracer::Fault;
+use super::tracer::{Fault, Run};
 use super::world::{CORRUPT, Call, FEATURE, OTHER, OURS, TASKS, World};
 
 /// Extensions of spec-kit with a hook that must run.
@@ -90,7 +92,7 @@ fn moving_and_ending() -> Vec<Story> {
         Story::new("spool resume", paused_before, resume, resumed),
         Story::new("spool block", implemented, block, blocks),
         Story::new("adopt a feature's loop", driven_by_other, adopt, adopted),
-        Story::new("spool adopt a feature's loop", driven_by_other, spool_adopt, adopted),
+        Story::new("spool adopt a feature's loop", left_behind, spool_adopt, adopted_by_agent),
         Story::new("ralph cancel", ralph_before, cancel_ralph, ralph_cancelled),
         Story::new("ralph spool cancel", ralph_before, cancel, ralph_cancelled),
         Story::new("ralph block", ralph_before, block, blocks),
@@ -118,6 +120,23 @@ fn implemented(world: &World) {
 fn driven_by_other(world: &World) {
     does(world, &world.command(OTHER, "speckit:implement", ""));
     does(world, &world.stop(OTHER, "Working."));
+}
+
+/// The other session was heard of two hours ago.
+fn left_behind(world: &World) {
+    driven_by_other(world);
+    for (path, bytes) in world.files() {
+        let Ok(mut noted) = serde_json::from_slice::<Value>(&bytes) else { continue };
+        if noted.get("armed_at").is_none() {
+            continue;
+        }
+        for field in ["armed_at", "seen_at"] {
+            if let Some(at) = noted[field].as_u64().filter(|at| *at > 0) {
+                noted[field] = (at - 2 * 3_600_000).into();
+            }
+        }
+        std::fs::write(path, noted.to_string()).unwrap();
+    }
 }
 
 fn corrupt_state(world: &World) {
@@ -354,7 +373,7 @@ fn adopt_replacing(world: &World) -> Call {
 }
 
 fn spool_adopt(_: &World) -> Call {
-    Call::spool(Some(OURS), &["adopt", "--session", OTHER, "--force"])
+    Call::spool(Some(OURS), &["adopt", "--session", OTHER])
 }
 
 fn ralph(world: &World) -> Call {
@@ -793,6 +812,15 @@ fn adds(case: &Case<'_>) -> Outcome {
 
 /// A loop moves from one session to another: it is in exactly one, whatever breaks.
 fn adopted(case: &Case<'_>) -> Outcome {
+    moved_over(case, &|| case.repeats())
+}
+
+/// An agent takes only a silent loop: a person takes it again.
+fn adopted_by_agent(case: &Case<'_>) -> Outcome {
+    moved_over(case, &|| case.later(&adopt(case.world)))
+}
+
+fn moved_over(case: &Case<'_>, again: &dyn Fn() -> Run) -> Outcome {
     let at = case.now.live();
     ensure(at.contains(&OTHER) || at.contains(&OURS), "the loop is in no session")?;
     let moved = !case.now.end(OTHER).is_empty() || !at.contains(&OTHER);
@@ -807,7 +835,7 @@ fn adopted(case: &Case<'_>) -> Outcome {
     ensure(held != [false, false], "no session is held")?;
     let both_had_one = case.before.live().len() == 2;
     ensure(both_had_one || held != [true, true], "both sessions are held")?;
-    case.again()?;
+    ensure(again().signal.is_none(), "made again, it ended by a signal")?;
     ensure(case.facts()?.live() == [OURS], "taken over again, and it is elsewhere")?;
     let held = [OURS, OTHER].map(|session| case.stops(session, "I stop again."));
     let held = held.map(|answer| matches!(answer, Answer::Held(_)));

@@ -222,7 +222,7 @@ impl World {
     /// Dates all files back: nobody is writing them, and what was left behind is old.
     pub fn ages(&self) {
         let long_ago =
-            FileTime::from_unix_time((clock::now().millis() / 1000).cast_signed() - 600, 0);
+            FileTime::from_unix_time((clock::now().millis() / 1000).cast_signed() - 7_200, 0);
         for (path, kind) in below(self.top()) {
             if !kind.is_symlink() {
                 // What is gone by now needs no date.

@@ -16,7 +16,6 @@ use crate::runner::screen::counted;
 use crate::runner::state::{LoopStatus, add_left_ticks, iso, of_run, time_of, with_shares};
 use crate::runner::story::find_kept;
 use crate::runner::summary::{KEPT, keep};
-use crate::runner::task_list::Tasks;
 use crate::runner::{exit, messages};
 use crate::session::messages::feature::checks_at_end;
 use crate::session::messages::shortfall::converged;
@@ -62,7 +61,7 @@ impl Driver<'_> {
         let gone = self.project_is_gone();
         let reason = gone.as_ref().unwrap_or(reason);
         let checked = self.checks_at_end(reason, signal);
-        self.tree.tasks.as_mut().map(Tasks::look);
+        self.look_at_end();
         let doubts = self.doubts(reason);
         let is_doubted = self.plan.options.settings.strict() && !doubts.is_empty();
         let (code, words) = match self.ended_by_trouble(reason) {

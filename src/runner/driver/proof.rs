@@ -20,7 +20,7 @@ use crate::judge::words::{answer, lack};
 use crate::judge::{LOOK, Looks, TickJudge, promised};
 use crate::runner::options::DoneWhen;
 use crate::runner::state::{EarlierLoop, Iteration, time_of};
-use crate::runner::task_list::TaskListUpdate;
+use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::session::arm::feature::opened_note;
 use crate::session::view::FeatureView;
 use crate::store::read::read;
@@ -197,6 +197,18 @@ impl Driver<'_> {
             ));
         }
         Some(self.tree.tasks.as_mut()?.look_again(ids))
+    }
+
+    /// Looks at the list once more. An end that leaves tasks open also opens those whose work has vanished.
+    pub(super) fn look_at_end(&mut self) {
+        let Some(mut looked) = self.tree.tasks.as_mut().map(Tasks::look) else { return };
+        let (Some(judge), Some(list)) = (&self.proofs.judge, self.tree.looked_list()) else {
+            return;
+        };
+        if list.open().next().is_some() {
+            let gone = judge.gone(&judge.matched(list), &judge.look(LOOK));
+            self.take_back(&gone, &mut looked, &mut Iteration::default());
+        }
     }
 
     /// Opens the boxes of unproved tasks, and tells the next agent and the person.

@@ -583,6 +583,18 @@ fn ends_without_stop_judge_boxes() {
 }
 
 #[test]
+fn emptied_file_is_work() {
+    let project = Project::with("- [ ] T001 Empty the file note.txt\n");
+    project.write("note.txt", "TODO a");
+    project.arm("");
+    project.write("note.txt", "");
+    project.agent_works();
+    project.spool(&["task", "done", "T001"]).ok();
+    project.stop("Done.\n\nALL_TASKS_COMPLETE").silent();
+    assert_eq!(project.status()["loop"]["end"]["name"], "completed");
+}
+
+#[test]
 fn vanished_work_is_open_after_limit() {
     let project = Project::with("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n");
     project.write("src/a.rs", "fn old() {}");

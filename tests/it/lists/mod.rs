@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ralph_speckit::engine::aside::{Aside, AsideKind};
-use ralph_speckit::engine::edit::{tick, untick};
+use ralph_speckit::engine::edit::{tick, untick_all};
 use ralph_speckit::engine::scope::Headings;
 use ralph_speckit::engine::tasks::{Task, TaskList};
 
@@ -203,7 +203,7 @@ fn a_tick_changes_one_box_alone() {
             let same = after.tasks.iter().find(|other| other.line == task.line).unwrap();
             assert!(same.done, "{}: line {}", row.file.display(), task.line);
             assert_eq!(states(&after, task.line), states(&list, task.line));
-            let opened = TaskList::parse(&untick(&ticked, same));
+            let opened = TaskList::parse(&untick_all(&ticked, std::slice::from_ref(&same.id)));
             assert!(!opened.tasks.iter().find(|other| other.line == task.line).unwrap().done);
         }
     }

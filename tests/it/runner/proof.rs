@@ -52,6 +52,19 @@ fn counted_work_has_receipts() {
 }
 
 #[test]
+fn vanished_work_is_open_at_limit() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Write src/a.rs\n- [ ] 1.2 End it\n");
+    let list = in_change("tasks.md");
+    bench.agent(&format!(
+        "if [ $n = 1 ]; then mkdir -p src; echo 'fn a() {{}}' > src/a.rs; sed -i 's/\\[ \\] 1.1/[x] 1.1/' {list}; exit; fi\n\
+         rm src/a.rs"
+    ));
+    let ran = bench.ralph("--max-iterations 2").run().with_code(3);
+    ran.says("1.1 is open again: it was ticked, but its work is gone").says("0/2 tasks");
+    assert!(bench.read(&list).contains("[ ] 1.1"), "{}", bench.read(&list));
+}
+
+#[test]
 fn prompt_words_are_no_reason() {
     let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n");
     bench.agent(&format!("{TICK}cat \"$DESK/prompt-$n\"; echo '<no-change>1.1: why</no-change>'"));
