@@ -300,10 +300,10 @@ fn take_id(text: &str) -> Option<(&str, &str)> {
         .split_once("](")
         .filter(|_| bare.ends_with(')'))
         .map_or(bare, |(id, _)| &bare[..=id.len()]);
-    let id = bare.trim_end_matches(['*', '`', ']', '_', ':', '.', ')', ',']);
-    // `3 retries` is prose; `3.` and `3)` number a task.
-    let marked = id.len() < bare.len();
-    (is_id(id) || (marked && all_digits(id.as_bytes())))
+    let id =
+        bare.trim_end_matches(['*', '`', ']', '_', ':', '.', ')', ',']).trim_start_matches('#');
+    // `3 retries` is prose; `3.`, `3)` and `#3` number a task. In a shell `#` begins a comment.
+    (is_id(id) || (id.len() < bare.len() && all_digits(id.as_bytes())))
         .then_some((id, rest.trim_start_matches(WIDE_COLON)))
 }
 
@@ -320,15 +320,15 @@ fn plain_id(text: &[u8]) -> Option<usize> {
 }
 
 /// A task id has letters and digits with points and dashes between them: `T001`, `1.2.3`, `4b.1`, `WP01`,
-/// `T026-REMEDIAL`, `#12`. A bare number is no id, and neither is a word without a digit.
+/// `T026-REMEDIAL`. A bare number is no id, and neither is a word without a digit.
 pub fn is_id(word: &str) -> bool {
-    let name = word.strip_prefix('#').unwrap_or(word).as_bytes();
+    let name = word.as_bytes();
     let is_of_id = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_".contains(byte);
     name.len() <= LONGEST_ID
         && name.first().is_some_and(u8::is_ascii_alphanumeric)
         && name.iter().any(u8::is_ascii_digit)
         && name.iter().all(is_of_id)
-        && (name.len() < word.len() || !all_digits(name))
+        && !all_digits(name)
 }
 
 /// In bytes.

@@ -176,7 +176,7 @@ impl TaskList {
         self.tasks.iter().chain(optional).find(|task| {
             #[cfg(test)]
             tests::LOOKED_AT.set(tests::LOOKED_AT.get() + 1);
-            task.id.eq_ignore_ascii_case(id)
+            task.id.eq_ignore_ascii_case(id.trim_start_matches('#'))
         })
     }
 
@@ -271,6 +271,17 @@ pub(super) mod tests {
         let list = TaskList::parse(text.as_bytes());
         assert_eq!(list.tasks[3].fixes.as_deref(), Some("T003"));
         assert_eq!(list.find("1.1").map(|task| &*task.title), Some("a"));
+    }
+
+    #[test]
+    fn hash_is_no_part_of_an_id() {
+        let text =
+            "- [ ] #2 a\n- [ ] **#3** b\n- [ ] (#T4): c\n- [ ] # d\n- [ ] #now e\n- [ ] #5\n";
+        assert_eq!(ids(text), ["2", "3", "T4", "@d", "@now-e", "5"]);
+        let list = TaskList::parse(text.as_bytes());
+        for id in ["2", "#2"] {
+            assert_eq!(list.find(id).map(|task| &*task.title), Some("a"), "{id}");
+        }
     }
 
     #[test]
