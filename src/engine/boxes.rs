@@ -148,8 +148,7 @@ fn told_in_cell(cell: &str) -> Option<bool> {
     let is_word = |letter: char| letter.is_alphabetic() || " -_".contains(letter);
     let is_odd = inner.len() > 1 && inner.chars().all(is_word) && !is_of(DONE, inner);
     let is_share = is_share(cell.trim_matches(is_around)) == Some(true);
-    let is_open = is_odd || is_share || matches!(cell, "~" | "?");
-    is_open.then_some(true).or_else(|| told_in(cell))
+    (is_odd || is_share || matches!(cell, "~" | "?")).then_some(true).or_else(|| told_in(cell))
 }
 
 /// `Some` if a text tells of open work, `true` if for sure. It begins or ends with a picture, begins with words of open work in

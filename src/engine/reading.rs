@@ -104,10 +104,7 @@ fn says_format(text: &str) -> bool {
 /// The words, or those before their colon or a wide sign, name a legend.
 fn is_legend(words: &str) -> bool {
     let end = memchr::memchr2(b':', 0xef, words.as_bytes()).unwrap_or(words.len());
-    let may_be = |name: &&str| {
-        name.len() <= LONGEST_LEGEND && !name.bytes().any(|byte| byte.is_ascii_digit())
-    };
-    let name = words.get(..end).filter(may_be);
+    let name = words.get(..end).filter(|name| name.len() <= LONGEST_LEGEND);
     let lower = name.map(|name| name.trim_matches(['*', '_', ' ']).to_lowercase());
     lower.is_some_and(|lower| LEGENDS.split('|').any(|legend| legend == lower))
 }
@@ -491,7 +488,6 @@ pub(super) fn phase_of(heading: &str) -> Option<&str> {
 
 /// `**Checkpoint**: …` between two groups of tasks.
 fn is_checkpoint(line: &[u8]) -> bool {
-    let text = line.trim_ascii_start();
-    let text = text.strip_prefix(b"**").unwrap_or(text);
+    let text = line.strip_prefix(b"**").unwrap_or(line);
     text.len() >= 10 && text[..10].eq_ignore_ascii_case(b"checkpoint")
 }
