@@ -276,18 +276,19 @@ fn all(words: &[u8]) -> impl Iterator<Item = (usize, TaskBox)> {
 /// True if a person sees a box here: brackets around a blank, a tick or a sign, but not `note[*]` or the value in
 /// `needs: []`.
 fn is_box(words: &[u8], at: usize, found: &TaskBox) -> bool {
-    let before = &words[at.saturating_sub(NEAR)..at];
-    let is_in_word = before.last().is_some_and(u8::is_ascii_alphanumeric);
-    let sign = before.iter().rfind(|byte| !b"*_ ".contains(byte));
-    let is_state = || STATES.split('|').any(|key| text_of(before).to_lowercase().contains(key));
-    let is_value = words[at..].starts_with(b"[]")
-        && sign.is_some_and(|sign| b":=(,".contains(sign))
-        && !is_state();
+    let before = text_of(&words[at.saturating_sub(NEAR)..at]);
+    let is_in_word = before.ends_with(|letter: char| letter.is_ascii_alphanumeric());
+    let front = before.trim_end_matches(['*', '_', ' ']);
+    let is_state = || STATES.split('|').any(|key| before.to_lowercase().contains(key));
+    let is_value =
+        words[at..].starts_with(b"[]") && front.ends_with([':', '=', '(', ',']) && !is_state();
     let is_mark = found.is_ticked() || !found.mark.is_alphanumeric();
-    // `(?)` behind words is a remark.
+    // `(?)` is a remark, but not in a cell or right behind a bullet, an id or a key.
     let is_remark = || {
         let is_pair = words[at] != b'[' && found.text_at > found.mark.len_utf8();
-        is_pair && sign.is_some_and(|sign| *sign != b'|')
+        is_pair
+            && !front.ends_with(['|', ':', '\u{ff1a}'])
+            && TaskText::read(front).title.contains(char::is_alphanumeric)
     };
     found.is_blank || (is_mark && !is_in_word && !is_value && !is_remark())
 }

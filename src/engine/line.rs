@@ -129,9 +129,9 @@ impl TaskBox {
         if let Some(close) = pair.and_then(|pair| PAIRS[1].chars().nth(pair)) {
             let (inner, behind) = letters.as_str().split_once(close)?;
             let bare = inner.trim().trim_end_matches(DRAWN);
-            // `{}` is a value nearly everywhere, and `<b>` a tag.
+            // `{}` is a value nearly everywhere, `「」` two quotation marks, and `<b>` a tag.
             let is_tag = mark == '<' && bare.is_empty() == inner.is_empty();
-            let is_blank = bare.is_empty() && (mark != '{' || !inner.is_empty());
+            let is_blank = bare.is_empty() && (mark == '(' || !inner.is_empty());
             let mark = if bare.is_empty() { ' ' } else { bare.parse().ok()? };
             let text_at = text.len() - behind.len();
             let found = Self { mark, text_at, is_blank, is_odd: true, ..Self::default() };
