@@ -109,6 +109,11 @@ fn is_legend(words: &str) -> bool {
     lower.is_some_and(|lower| LEGENDS.split('|').any(|legend| legend == lower))
 }
 
+/// A name may have pictures in front.
+fn undrawn(name: &str) -> &str {
+    name.trim_start_matches(|sign: char| !sign.is_ascii() && !sign.is_alphanumeric()).trim_start()
+}
+
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty())
 }
@@ -183,10 +188,8 @@ impl ListReader {
         self.section += 1;
         self.base = 0;
         self.part = (level, self.tasks.len());
-        self.above = Above::default();
-        if is_legend(&title) {
-            self.above.legend = Some(String::new());
-        }
+        let legend = is_legend(undrawn(&title)).then(String::new);
+        self.above = Above { legend, ..Above::default() };
         self.phase = title.into();
         if let Some(found) = line.task_box() {
             self.task(number, line, &found, None);
@@ -207,7 +210,7 @@ impl ListReader {
         self.leave_after_blank(line);
         let plain = text_of(words);
         let name = plain.trim_end_matches(['*', '_', ' ', ':', '\u{ff1a}']);
-        if is_legend(&plain) && !name.contains([':', '\u{ff1a}']) {
+        if is_legend(undrawn(name.trim_start_matches('*'))) && !name.contains([':', '\u{ff1a}']) {
             self.above.legend = Some(String::new());
         } else if self.above.is_blank || name.len() < plain.trim_end().len() {
             self.above.legend.take_if(|marks| !marks.is_empty());
