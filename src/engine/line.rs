@@ -348,7 +348,7 @@ fn is_placeholder(text: &str) -> bool {
     let mut names = ["id", "taskid", "task-id", "task_id"].into_iter();
     let front = bare.trim_end_matches(['#', 'X']);
     let is_front = |byte: u8| byte.is_ascii_uppercase() || b"-0".contains(&byte);
-    is_within(words)
+    is_within(words.trim_start_matches(['N', 'X', '#', '.', ')', ' ']))
         || words.starts_with("{{")
         || matches!(words, "..." | "\u{2026}")
         || (is_within(word) && names.any(|name| bare.eq_ignore_ascii_case(name)))

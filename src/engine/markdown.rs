@@ -217,6 +217,9 @@ impl Page {
         if let Kind::Heading(level) = kind {
             line.kind = kind;
             line.words_at = behind_blanks(line.text, 0, line.words_at + level).1;
+            // A number may stand in front of a box.
+            let number = bullet_length(line.words()).filter(|_| self::is_task(line.words()));
+            line.words_at = behind_blanks(line.text, 0, line.words_at + number.unwrap_or(0)).1;
         }
         opened
     }
