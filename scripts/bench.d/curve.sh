@@ -93,7 +93,7 @@ check_curve() {
         budget "a usual stop beside $files files: instructions" \
             "$(figure "curve_${files}_usual" instructions)" '<=' $((smallest + smallest / 20))
         budget "the tenth stop beside $files files: instructions" \
-            "$(figure "curve_${files}_look" instructions)" '<=' $((1800000 + files * 870))
+            "$(figure "curve_${files}_look" instructions)" '<=' $((19000000 + files * 870))
         [[ -n $hook_only ]] || budget "the tenth stop beside $files files: peak memory in KiB" \
             "$(figure "curve_${files}_look" peak_kib)" '<=' 16383
     done

@@ -19,7 +19,7 @@ use crate::text;
 use crate::world;
 
 /// Folders up to a project's root.
-const LEVELS: usize = 64;
+pub const LEVELS: usize = 64;
 /// Bytes of a file that names the feature.
 const MOST: u64 = 1 << 16;
 /// Names read from a folder with features, and features taken from it.

@@ -25,11 +25,15 @@ pub fn carried_over(event: &HookEvent) -> HookAnswer {
 
 /// A session's live loop with its project, unless the settings switch loops off.
 pub fn live_loop(event: &HookEvent) -> Option<(Project, Loops, Record)> {
+    live(event).filter(|(project, ..)| !Settings::switch_off(&project.root))
+}
+
+fn live(event: &HookEvent) -> Option<(Project, Loops, Record)> {
     let session = Some(&event.session).filter(|session| is_session_id(session))?;
     let project = stop::project(event)?;
     let loops = Loops::of(&project.root);
     let record = loops.peek(session).filter(|record| record.ledger.is_live())?;
-    (!Settings::switch_off(&project.root)).then_some((project, loops, record))
+    Some((project, loops, record))
 }
 
 fn carry(event: &HookEvent) -> Option<HookAnswer> {
@@ -70,25 +74,20 @@ fn carry(event: &HookEvent) -> Option<HookAnswer> {
 }
 
 fn paragraph(event: &HookEvent) -> Option<String> {
-    let session = Some(&event.session).filter(|session| is_session_id(session))?;
-    let project = stop::project(event)?;
-    let loops = Loops::of(&project.root);
-    let record = loops.peek(session)?;
-    if record.ledger.is_live() {
-        life::note(&loops, session, event.transcript.as_deref());
-        if event.kind == (EventKind::Resumed { taken_up: true }) {
-            note_taken_up(&loops, event);
-        }
+    let (project, loops, record) = live(event)?;
+    life::note(&loops, &record.session, event.transcript.as_deref());
+    if event.kind == (EventKind::Resumed { taken_up: true }) {
+        note_taken_up(&loops, event);
     }
-    if record.pause().is_some_and(|pause| !pause.ends_by_itself()) {
+    let is_paused = record.pause().is_some_and(|pause| !pause.ends_by_itself());
+    if is_paused || Settings::switch_off(&project.root) {
         return None;
     }
-    let ours = record.ledger.is_live() && !Settings::switch_off(&project.root);
     if record.kind == LoopKind::Task {
-        let folder = loops.folder().join(session);
-        return ours.then(|| crate::session::messages::task::reminder(&record, &folder));
+        let folder = loops.folder().join(&record.session);
+        return Some(crate::session::messages::task::reminder(&record, &folder));
     }
-    let feature = project.feature_at(&record.folder).ok().filter(|_| ours)?;
+    let feature = project.feature_at(&record.folder).ok()?;
     let standing = pinned::standing(&project.root, &record);
     let view = FeatureView::under(&project, &feature, standing, Some(&record));
     let snapshot = Some(view.snapshot()).filter(FeatureSnapshot::in_execution)?;

@@ -7,7 +7,7 @@ use crate::feature::project::Project;
 use crate::feature::settings::Settings;
 use crate::hosts::{HookAnswer, HookEvent};
 use crate::session::{StopContext, stop};
-use crate::store::loops::{Loops, Record, is_session_id};
+use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::JournalEvent;
 use crate::system::files::real_path;
 use crate::world::Deadline;
@@ -76,8 +76,7 @@ pub fn may_be_in_a_loop(event: &HookEvent) -> bool {
 pub fn unheard(event: &HookEvent) -> HookAnswer {
     let Some(project) = project(event) else { return HookAnswer::silent() };
     let loops = Loops::of(&project.root);
-    let records = loops.sessions().into_iter().filter_map(|session| loops.peek(&session));
-    let live: Vec<Record> = records.filter(|record| record.ledger.is_live()).collect();
+    let live = loops.live_records();
     if live.is_empty() {
         return HookAnswer::silent();
     }

@@ -86,9 +86,8 @@ pub fn end_feature(
     undo.keep();
     // The loop has ended: the session's next stop reads that in the pin.
     let owner = if is_session_id(&pin.session) { &pin.session } else { TERMINAL };
-    let judged_at = world::now();
-    let new = Record::new(&pin, owner, &pin.armed_by, None);
-    let mut record = Record { judged_at, refused, ..new };
+    let mut record = Record::new(&pin, owner, &pin.armed_by, None);
+    (record.judged_at, record.refused) = (world::now(), refused);
     record.end(reason, &words, telling);
     let noted = end_record(&loops, &mut record);
     Ok(Some(EndedLoop { record, noted, loops, standing }))

@@ -25,7 +25,7 @@ use crate::judge::ticks::{Tick, TickClaim, Ticks};
 use crate::session::messages::landing::{self, HandoffPlace};
 use crate::session::messages::shortfall::ticked_elsewhere;
 use crate::session::messages::{ends, feature as messages};
-use crate::session::view::{FeatureView, judge_of, receipt_at, receipts_of};
+use crate::session::view::{FeatureView, judge_of, receipt_of_stop, receipts_of};
 use crate::store::closing::{EndNotice, save_and_note};
 use crate::store::loops::{Loops, Record};
 use crate::store::pins::PinState;
@@ -203,23 +203,21 @@ impl FeatureStop {
             return None;
         }
         let judge = self.tick_judge(session)?;
-        let mut limit = context.deadline.left();
-        if let Some(checks) = checks {
-            // The checks may have taken longer than a stop has.
-            limit = LOOK;
-            if checks.ticks.list == hash {
-                self.ticks = std::mem::take(&mut checks.ticks);
-                let times = &checks.millis;
-                let millis = |run: &str| times.get(run).copied().unwrap_or_default();
-                self.ticks.take_results(&judge, &mut checks.results, &millis);
-                return Some(judge);
-            }
+        // The checks may have taken longer than a stop has.
+        let limit = if checks.is_some() { LOOK } else { LOOK.min(context.deadline.left()) };
+        if let Some(checks) = checks
+            && checks.ticks.list == hash
+        {
+            self.ticks = std::mem::take(&mut checks.ticks);
+            let millis = |run: &str| checks.millis.get(run).copied().unwrap_or_default();
+            self.ticks.take_results(&judge, &mut checks.results, &millis);
+            return Some(judge);
         }
         let list = self.snapshot.tasks.as_ref()?;
         let (since, said) = (session.record.judged_at, context.event.last_message.as_str());
         let (new, added) = (&*changes.ticked, &*changes.added_ticked);
         let claim = TickClaim { new, added, since, all_done, said };
-        self.ticks = Ticks::of(&judge, (list, &self.snapshot.text), claim, limit.min(LOOK));
+        self.ticks = Ticks::of(&judge, (list, &self.snapshot.text), claim, limit);
         self.ticks.list = hash;
         self.snapshot.open_again(&self.ticks.refused());
         Some(judge)
@@ -260,14 +258,14 @@ impl FeatureStop {
             }
         }
         self.ticks.keep(&judge, seen.after_checks.is_some(), &|tick: &Tick| {
-            let failed = record.attempts.get(&tick.task).copied().unwrap_or_default();
+            let known = receipt_of_stop(tick, record.seen_at, record, session.context.project);
             Receipt {
                 commits: seen.commits,
                 checks: seen.checks.clone().unwrap_or_default(),
-                attempt: failed.max(snapshot.state.failures(&tick.task)).saturating_add(1),
+                attempt: known.attempt.max(snapshot.state.failures(&tick.task).saturating_add(1)),
                 tokens: (seen.tokens > 0).then_some(seen.tokens),
                 reviewer: reviewer_of(&tick.task, seen),
-                ..receipt_at(record.seen_at, record, session.context.project)
+                ..known
             }
         })
     }

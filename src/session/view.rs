@@ -16,7 +16,7 @@ use crate::exec::partner::in_run;
 use crate::feature::project::{Feature, Project};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::{FeatureSnapshot, armed_list};
-use crate::judge::ticks::{TickClaim, Ticks};
+use crate::judge::ticks::{Tick, TickClaim, Ticks};
 use crate::judge::{ArmedTerms, JudgedPlace, LOOK, TickJudge};
 use crate::store::loops::{Asked, Loops, Record};
 use crate::store::names::EndName;
@@ -150,28 +150,29 @@ impl<'a> FeatureView<'a> {
     /// Judges all boxes of a loop that ends without another stop. Ticks that count get receipts. Returns the other ticked
     /// tasks: they stay open. No command runs.
     pub fn judge_at_end(&self, limit: Duration) -> Vec<String> {
-        let (refused, listed) = (self.refused(), self.listed());
+        let (open, ticks) = self.judged(limit);
+        let record = self.record.as_deref().cloned().unwrap_or_default();
+        let receipt = |tick: &Tick| receipt_of_stop(tick, world::now(), &record, self.project);
+        // Without a receipt a tick counts as the list says.
+        let _unkept = self.judge().as_ref().map(|judge| ticks.keep(judge, false, &receipt));
+        open
+    }
+
+    /// The ticked tasks that count as open, and the ticks of a live loop, all judged now.
+    pub fn judged(&self, limit: Duration) -> (Vec<String>, Ticks) {
+        let (mut refused, listed) = (self.refused(), self.listed());
         let (Ok(judge), Some(list), Some(_)) = (self.judge(), &listed.tasks, self.standing.pin())
         else {
-            return refused;
+            return (refused, Ticks::default());
         };
-        let none = Record::default();
-        let record = self.record.as_deref().unwrap_or(&none);
-        let new = judge.not_proved(list);
-        let since = record.judged_at;
+        let record = self.record.as_deref().cloned().unwrap_or_default();
+        let (new, since) = (judge.not_proved(list), record.judged_at);
         let claim = TickClaim { new: &new, since, all_done: true, ..TickClaim::default() };
         let ticks = Ticks::of(judge, (list, &listed.text), claim, limit);
-        if ticks.seen.now.is_none() {
-            return [refused, new].concat();
-        }
-        // Without a receipt a tick counts as the list says.
-        let _unkept = ticks.keep(judge, false, &|tick| Receipt {
-            attempt: record.attempts.get(&tick.task).copied().unwrap_or_default() + 1,
-            ..receipt_at(world::now(), record, self.project)
-        });
-        let mut open = ticks.refused();
-        open.extend(refused.into_iter().filter(|id| record.unverified.contains(id)));
-        open
+        // Only a look at the files, or the command, lets a refused tick count.
+        refused.retain(|id| ticks.seen.now.is_none() || record.unverified.contains(id));
+        refused.extend(ticks.refused());
+        (refused, ticks)
     }
 
     /// What counts of a list, and the ids of its ticked tasks that count as open.
@@ -234,11 +235,12 @@ impl<'a> FeatureView<'a> {
     }
 }
 
-/// The receipt of a tick by hand, without the tick.
-pub fn receipt_at(at: WallTime, record: &Record, project: &Project) -> Receipt {
+/// What a session's record knows of the receipt of a tick by hand.
+pub fn receipt_of_stop(tick: &Tick, at: WallTime, record: &Record, project: &Project) -> Receipt {
     let (session, iteration) = (record.session.clone(), record.ledger.iterations);
+    let attempt = record.attempts.get(&tick.task).copied().unwrap_or_default().saturating_add(1);
     let log_read = commits::log_place(&project.root).length;
-    Receipt { at, by: Witness::Stop, session, iteration, log_read, ..Receipt::default() }
+    Receipt { at, by: Witness::Stop, session, iteration, attempt, log_read, ..Receipt::default() }
 }
 
 /// Relative to the project.

@@ -202,13 +202,10 @@ impl Driver<'_> {
     /// Looks at the list once more. An end that leaves tasks open also opens those whose work has vanished.
     pub(super) fn look_at_end(&mut self) {
         let Some(mut looked) = self.tree.tasks.as_mut().map(Tasks::look) else { return };
-        let (Some(judge), Some(list)) = (&self.proofs.judge, self.tree.looked_list()) else {
-            return;
-        };
-        if list.open().next().is_some() {
-            let gone = judge.gone(&judge.matched(list), &judge.look(LOOK));
-            self.take_back(&gone, &mut looked, &mut Iteration::default());
-        }
+        let open = self.tree.looked_list().filter(|list| list.open().next().is_some());
+        let (Some(judge), Some(list)) = (&self.proofs.judge, open) else { return };
+        let gone = judge.gone(&judge.matched(list), &judge.look(LOOK));
+        self.take_back(&gone, &mut looked, &mut Iteration::default());
     }
 
     /// Opens the boxes of unproved tasks, and tells the next agent and the person.

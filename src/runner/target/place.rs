@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::exec::find::leave_out;
-use crate::feature::project::{begin, folder_typed};
+use crate::feature::project::{LEVELS, begin, folder_typed};
 use crate::store::read;
 use crate::system::files::real_path;
 
-/// How many levels up to look.
-const LEVELS: usize = 64;
 /// A project has one of these folders, which hold its changes.
 const MARKS: [&str; 3] = [".spool/changes", "openspec/changes", ".specify"];
 

@@ -73,7 +73,7 @@ pub fn arm(
     }
     let optional = chosen.include_optional();
     let is_judged = chosen.proof() == LeastProof::Files;
-    let refused = is_judged.then(|| FeatureView::of(project, &feature).judge_at_end(LOOK));
+    let refused = is_judged.then(|| FeatureView::of(project, &feature).judged(LOOK).0);
     let mut refused = refused.unwrap_or_default();
     let (all, text) = tasks_of(&feature, optional, &mut refused)?;
     let features = || project.features_in_words();

@@ -583,6 +583,39 @@ fn ends_without_stop_judge_boxes() {
 }
 
 #[test]
+fn refused_arming_judges_nothing() {
+    let project = Project::with("- [ ] T001 Make the sums work\n- [ ] T002 Make it faster\n");
+    for file in ["sum.py", "mean.py"] {
+        project.write(file, "a = 1");
+    }
+    project.arm("");
+    for file in ["sum.py", "mean.py"] {
+        project.write(file, "a = 2");
+    }
+    tick_alone(&project, "T001");
+    project.spool(&["start", "001-user-login", "T999"]).refused().has("T999");
+    assert_eq!(project.receipts("T001").len(), 0);
+    tick_alone(&project, "T002");
+    project.stop("Done.\n\nALL_TASKS_COMPLETE").silent();
+    assert_eq!(project.status()["loop"]["end"]["name"], "completed");
+}
+
+#[test]
+fn words_count_beside_many_files() {
+    let project = Project::with("- [ ] T001 Make the sums work\n- [ ] T002 b\n");
+    std::fs::create_dir(project.root.join("data")).unwrap();
+    for number in 0..20_001 {
+        std::fs::write(project.root.join(format!("data/{number}")), "").unwrap();
+    }
+    assert!(project.arm("").contains("every tick counts on the agent's word"));
+    project.write("sum.py", "a = 2");
+    tick_alone(&project, "T001");
+    let cancelled = project.spool(&["stop"]).ok();
+    assert!(cancelled.contains("(1 done)"), "{cancelled}");
+    assert_eq!(project.status()["open"], json!(["T002"]));
+}
+
+#[test]
 fn emptied_file_is_work() {
     let project = Project::with("- [ ] T001 Empty the file note.txt\n");
     project.write("note.txt", "TODO a");
