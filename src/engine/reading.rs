@@ -105,6 +105,7 @@ fn says_format(text: &str) -> bool {
 fn is_legend(words: &str) -> bool {
     let end = memchr::memchr2(b':', 0xef, words.as_bytes()).unwrap_or(words.len());
     let name = words.get(..end).filter(|name| name.len() <= LONGEST_LEGEND);
+    let name = name.filter(|name| !name.bytes().any(|byte| byte.is_ascii_digit()));
     let lower = name.map(|name| name.trim_matches(['*', '_', ' ']).to_lowercase());
     lower.is_some_and(|lower| LEGENDS.split('|').any(|legend| legend == lower))
 }

@@ -166,7 +166,7 @@ fn around_signs(text: &str, is_end: impl Fn(char) -> bool) -> &str {
 fn name_of(word: &str, is_code: bool) -> Option<FileName> {
     let has = |text: &str| memchr::memmem::find(word.as_bytes(), text.as_bytes()).is_some();
     let has_sign = memchr::memchr2(b'\\', b'%', word.as_bytes()).is_some();
-    let word = if (has_sign || ["/./", "//", "/../"].into_iter().any(has)) && !has("://") {
+    let word = if (has_sign || ["/.", "//"].into_iter().any(has)) && !has("://") {
         let slashes = word.replace("\\_", "_").replace('\\', "/").replace("%20", " ");
         Cow::Owned(folded(&slashes.replace("//", "/")))
     } else {
