@@ -337,8 +337,11 @@ fn assert_grown(text: &[u8], list: &TaskList, grown: &[u8], new: &str) {
 }
 
 fn is_heading(text: &[u8], task: &Task) -> bool {
-    let behind = text[task.block.start..].iter().find(|byte| !b"\xef\xbb\xbf ".contains(byte));
-    behind == Some(&b'#')
+    let mut lines = text[task.block.start..].split(|byte| b"\r\n".contains(byte));
+    let front = lines.next().unwrap().iter().find(|byte| !b"\xef\xbb\xbf ".contains(byte));
+    let below = lines.find(|line| !line.is_empty()).unwrap_or_default().trim_ascii();
+    let is_line = |sign: u8| !below.is_empty() && below.iter().all(|byte| *byte == sign);
+    front == Some(&b'#') || is_line(b'-') || is_line(b'=')
 }
 
 #[test]
