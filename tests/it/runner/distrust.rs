@@ -222,6 +222,26 @@ fn list_without_open_tasks_is_named() {
 }
 
 #[test]
+fn boxes_ticked_before_verify_nothing() {
+    let words = "every box was ticked before, and nothing was verified";
+    for (list, arguments, code, is_said) in [
+        ("- [x] T001 Make it\n  Verify: false\n", "", 0, true),
+        ("- [x] T001 Make it\n- [X] T002 Try it\n", "--strict", 11, true),
+        ("- [x] T001 Make it\n", "--check true", 0, false),
+        ("- [x] T001 Make it\n- [ ] T002 Try it\n", "", 0, false),
+    ] {
+        let bench = Bench::with_tasks(list);
+        bench.agent(&format!("{TICK}echo 1 > made.txt"));
+        let ran = bench.ralph(arguments).run().with_code(code);
+        let (status, log) = (bench.spool("ralph --status").run(), bench.spool("log").run());
+        for said in [&ran, &status.with_code(0), &log.with_code(0)] {
+            assert_eq!(said.output.contains(words), is_said, "{list}: {said}");
+            assert_eq!(said.output.contains("all the work is done"), !is_said, "{list}: {said}");
+        }
+    }
+}
+
+#[test]
 fn agent_is_told_its_runner() {
     let bench = Bench::new();
     bench.agent(&format!("echo \"$RALPH_RUNNER\" > made.txt\necho '{PROMISE}'"));
