@@ -70,7 +70,7 @@ impl RunnerReport {
             (Ok(alive), Err(why)) => (alive, (None, why)),
             (Err(why), _) => (false, (None, why.to_string())),
         };
-        let (state, running_iteration) = read.unwrap_or_default();
+        let (mut state, running_iteration) = read.unwrap_or_default();
         let paused_since = Requests::of(&folder).pause_asked().filter(|_| alive);
         let is = match (alive, state.status.is_over()) {
             (true, _) if paused_since.is_some() => LoopFormState::Paused,
@@ -79,6 +79,10 @@ impl RunnerReport {
             (false, _) if !unreadable.is_empty() => LoopFormState::Unreadable,
             (false, _) => LoopFormState::Ended,
         };
+        // The next run counts the use of the killed runner's iteration.
+        let is_cut_off = is == LoopFormState::Dead && running_iteration.is_some();
+        state.tokens_unknown |= is_cut_off;
+        state.cost_unknown |= is_cut_off;
         let began = time_of(&state.started_at).unwrap_or_default();
         let list = list_of(root, change);
         let board = |log: Receipts| {

@@ -26,7 +26,7 @@ use crate::mask::masked_text;
 use crate::runner::messages;
 use crate::runner::report::form::{self, CONTINUES};
 use crate::runner::report::{RunnerReport, since};
-use crate::runner::state::{LoopState, add_left_ticks, of_run, seconds};
+use crate::runner::state::{add_left_ticks, of_run, seconds};
 use crate::store::names::VerdictName;
 use crate::store::read::{self, Problem};
 use crate::store::write::{Flush, write_private};
@@ -355,13 +355,7 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
     if report.is != LoopFormState::Dead {
         return None;
     }
-    // Nobody has counted the use of the killed runner's iteration yet.
-    let cut_off = report.running_iteration.as_ref();
-    let state = LoopState {
-        tokens_unknown: report.state.tokens_unknown || cut_off.is_some(),
-        cost_unknown: report.state.cost_unknown || cut_off.is_some(),
-        ..report.state.clone()
-    };
+    let (state, cut_off) = (&report.state, report.running_iteration.as_ref());
     let mut own = of_run(Path::new(&report.folder), &state.started_at);
     add_left_ticks(own.iter_mut(), worktree, &report.change_id);
     let came = RunSummary::of(&own, worktree, None, true);
@@ -371,7 +365,7 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
         "ralph: {KILLED}: process {} was killed{at}, or the machine went down; last sign of life {}\n       {}",
         state.pid,
         since(&state.updated_at),
-        messages::figures_of_run(&state, took, [came.commits, came.files.len()]).join(", "),
+        messages::figures_of_run(state, took, [came.commits, came.files.len()]).join(", "),
     );
     let mut lines = vec![printable(&report.proofs.line())];
     lines.extend(cut_off.map(|iteration| {
@@ -394,7 +388,7 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
         proofs: ProofsForm::of(&report.proofs),
         next: Some(CONTINUES.to_owned()),
         summary: came,
-        ..form::end(&state)
+        ..form::end(state)
     };
     Some((RunnerEvent::End(Box::new(end)), words))
 }

@@ -215,6 +215,7 @@ fn killed_run_is_told_before_next() {
     let status = bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0);
     status
         .says("Loop: dead")
+        .says("  Tokens: unknown\n")
         .says("  Not in it: what iteration 2 used, in which the runner was killed\n");
     status.says(&format!("What it came to: spool log --summary --change {CHANGE}"));
     bench.ralph("").run().with_code(0);
