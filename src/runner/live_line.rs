@@ -133,10 +133,8 @@ impl LiveSum {
 impl LiveTasks {
     /// Before the first look, only the first open task is known.
     pub fn beginning_with(next: Option<&(String, String)>) -> Self {
-        Self {
-            next: next.map(|(id, title)| named(id, title)).unwrap_or_default(),
-            ..Self::default()
-        }
+        let next = next.map(|(id, title)| named(id, title)).unwrap_or_default();
+        Self { next, ..Self::default() }
     }
 
     /// Reads the list if it has changed. An unreadable list stays as it was.

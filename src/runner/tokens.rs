@@ -85,12 +85,9 @@ impl Counter {
             return TokenCount { tokens, estimated: true, usage, warning, unknown: false };
         }
         // Before the first answer, session files hold only the prompt and notes, which tell nothing of tokens.
-        let growth = if has_nothing(report) && report.outcome == RunOutcome::Cut {
-            None
-        } else {
-            self.growth(report.session.as_deref(), &harness.session_folders(), began_at)
-        };
-        let Some(growth) = growth else {
+        let tells_nothing = has_nothing(report) && report.outcome == RunOutcome::Cut;
+        let grown = || self.growth(report.session.as_deref(), &harness.session_folders(), began_at);
+        let Some(growth) = (!tells_nothing).then(grown).flatten() else {
             let nothing = own.map(|_| "the agent program reported 0 tokens".to_owned());
             let warning = warning.or(nothing).map(|why| format!("{why}; what it used is unknown"));
             return TokenCount { unknown: true, warning, ..TokenCount::default() };

@@ -183,7 +183,7 @@ impl Driver<'_> {
         });
         let remarks: Vec<String> =
             self.feedback.remarks.iter().cloned().chain(self.kept_words()).collect();
-        let text = prompt::prompt(&Material {
+        prompt::prompt(&Material {
             change: self.plan.change,
             task: &self.plan.options.task,
             context: &context,
@@ -199,8 +199,7 @@ impl Driver<'_> {
             resumed: self.resumes().is_some(),
             proof: self.plan.options.settings.proof(),
             spec_kit: &self.plan.options.spec_kit,
-        })?;
-        Ok(text)
+        })
     }
 
     /// Writes down the beginning of the iteration, and its prompt. An error means that the agent may not start.

@@ -113,9 +113,7 @@ impl<'a> Driver<'a> {
             plan,
             files,
         };
-        if let Some(tasks) = &mut driver.tree.tasks {
-            tasks.look();
-        }
+        driver.tree.tasks.as_mut().map(Tasks::look);
         // The state at the start is no progress of the first iteration.
         driver.files.state.ledger.fingerprint = Some(driver.tree.fingerprint());
         driver.take_up_totals();
