@@ -32,9 +32,9 @@ pub struct RunSummary {
     pub kept: Vec<String>,
     /// The commands with which a person reads its commits and all that changed; they run in its work tree.
     pub commands: Vec<String>,
-    /// How many commits it made.
+    /// How many commits it made; `None` where git did not say.
     #[serde(skip)]
-    pub commits: usize,
+    pub commits: Option<u64>,
     /// How many of the files git does not track, so that `git diff` does not show them.
     #[serde(skip)]
     pub untracked: u64,

@@ -158,6 +158,15 @@ impl Git {
         String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect()
     }
 
+    /// Those of these commits that are still in the history of `HEAD` or a branch. An error means that git did not say.
+    pub fn lasting(&self, mut commits: Vec<String>) -> Result<Vec<String>> {
+        let asked = ["rev-list", "--ignore-missing", "--stdin", "--not", "HEAD", "--branches"];
+        let gone = self.run(&asked, commits.join("\n").as_bytes())?;
+        let gone = String::from_utf8_lossy(&gone);
+        commits.retain(|commit| !gone.contains(commit));
+        Ok(commits)
+    }
+
     /// Files that differ between a commit and the work tree, without the loop's own.
     pub fn files_since(&self, head: Option<&str>) -> Vec<PathBuf> {
         let range = [head.unwrap_or(EMPTY_TREE), "HEAD", "--"];

@@ -25,10 +25,7 @@ pub fn verdict(
 ) -> String {
     match verdict {
         Verdict::Continue(missing) => brief(missing, &open_count(open.unwrap_or(0) as u64)),
-        Verdict::Wait(waiting) => {
-            let words: Vec<String> = waiting.iter().map(wait).collect();
-            words.join("; ")
-        }
+        Verdict::Wait(waiting) => waiting.iter().map(wait).collect::<Vec<_>>().join("; "),
         // The end has these words, so that the journal does not say them twice.
         Verdict::End(reason) => end(reason, state, signal),
     }
@@ -173,13 +170,15 @@ pub fn stood_still(length: Duration) -> String {
 pub fn figures_of_run(
     state: &LoopState,
     took: Duration,
-    [commits, files]: [usize; 2],
+    commits: Option<u64>,
+    files: usize,
 ) -> Vec<String> {
     let mut parts = vec![counted(state.current_iteration.into(), "iteration"), lasted(took)];
     let Spent { tokens, cost } = state.spent();
     parts.push(tokens.some_tokens());
     parts.extend(cost.money());
-    parts.extend([counted(commits as u64, "commit"), counted(files as u64, "file")]);
+    let commits = commits.map_or("commits unknown".to_owned(), |count| counted(count, "commit"));
+    parts.extend([commits, counted(files as u64, "file")]);
     let reviews = reviews(&state.ledger);
     parts.extend((!reviews.is_empty()).then(|| format!("reviews {reviews}")));
     parts

@@ -72,7 +72,12 @@ impl RunSummary {
     /// its own.
     pub fn of(iterations: &[Iteration], worktree: &Path, git: Option<&Git>, now: bool) -> Self {
         let first = iterations.first().map(|iteration| iteration.head_at_start.clone());
-        let commits: Vec<&String> = iterations.iter().flat_map(|entry| &entry.commits).collect();
+        let made = iterations.iter().flat_map(|entry| entry.commits.clone()).collect();
+        // An amended or rebased commit is not there twice.
+        let commits = match git {
+            Some(git) => git.lasting(made).ok(),
+            None => Some(made),
+        };
         let names = iterations.iter().flat_map(|entry| &entry.files);
         let last = iterations.last();
         let failed = last.into_iter().flat_map(|entry| &entry.checks).filter(|check| !check.passed);
@@ -83,9 +88,9 @@ impl RunSummary {
         let mut files: BTreeMap<PathBuf, FileLines> =
             names.map(|name| (PathBuf::from(name), FileLines::unknown(name))).collect();
         let mut summary = Self {
-            from_commit: first.filter(|head| !head.is_empty()),
-            to_commit: commits.last().map(|commit| (*commit).clone()),
-            commits: commits.len(),
+            from_commit: first.filter(|head| commits.is_some() && !head.is_empty()),
+            to_commit: commits.as_ref().and_then(|all| all.last().cloned()),
+            commits: commits.map(|all| all.len() as u64),
             costs: costs(iterations),
             failed_checks: failed.map(|one| format!("`{}`: {}", one.run, one.outcome)).collect(),
             kept,
@@ -143,9 +148,8 @@ impl RunSummary {
     pub fn text(&self, elsewhere: Option<&Path>) -> Vec<String> {
         let mut text: Vec<String> = self.changed().into_iter().collect();
         text.extend(self.costs_in_words());
-        for check in self.failed_checks.iter().take(CHECKS) {
-            text.push(narrow(&format!("Failed check: {}", plain(check)), WIDTH));
-        }
+        let failed = |check: &String| narrow(&format!("Failed check: {}", plain(check)), WIDTH);
+        text.extend(self.failed_checks.iter().take(CHECKS).map(failed));
         let more = self.failed_checks.len().saturating_sub(CHECKS);
         if more > 0 {
             text.push(format!("and {more} more failed checks"));
@@ -365,7 +369,7 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
         "ralph: {KILLED}: process {} was killed{at}, or the machine went down; last sign of life {}\n       {}",
         state.pid,
         since(&state.updated_at),
-        messages::figures_of_run(state, took, [came.commits, came.files.len()]).join(", "),
+        messages::figures_of_run(state, took, came.commits, came.files.len()).join(", "),
     );
     let mut lines = vec![printable(&report.proofs.line())];
     lines.extend(cut_off.map(|iteration| {
@@ -375,15 +379,14 @@ pub fn killed(report: &RunnerReport, worktree: &Path) -> Option<(RunnerEvent, St
     lines.push(CONTINUES.to_owned());
     lines.extend(came.text(None));
     lines.push(format!("spool ralph --status --change {}", printable(&report.change_id)));
-    for line in lines.iter().filter(|line| !line.is_empty()) {
-        words = format!("{words}\n       {line}");
-    }
+    lines.retain(|line| !line.is_empty());
+    words = [vec![words], lines].concat().join("\n       ");
     let end = RunnerEnd {
         status: KILLED.to_owned(),
         reason: KILLED,
         exit_code: CODE,
         seconds: took.as_secs().into(),
-        commits: (came.commits as u64).into(),
+        commits: came.commits.unwrap_or_default().into(),
         files_changed: (came.files.len() as u64).into(),
         proofs: ProofsForm::of(&report.proofs),
         next: Some(CONTINUES.to_owned()),

@@ -36,6 +36,7 @@ impl Driver<'_> {
             tasks.and_then(|tasks| tasks.looked.as_ref()?.list.uncounted()),
             self.tree.work_elsewhere(),
             self.tree.not_committed(),
+            self.tree.lost_repository(),
             is_done.then(|| self.unseen_hooks()).flatten(),
             not_compared(ledger.converging),
         ];
@@ -50,7 +51,7 @@ impl Driver<'_> {
         let (ticked, list) = (self.totals.ticked, real_path(list).ok());
         let path_of = |file: &PathBuf| real_path(&self.tree.path().join(file)).ok();
         let is_list = |file: &PathBuf| list.is_some() && path_of(file) == list;
-        if ticked == 0 || !self.tree.touched.iter().all(is_list) {
+        if ticked == 0 || !self.tree.touched.iter().chain(&self.tree.aside).all(is_list) {
             return None;
         }
         let boxes = counted_as(ticked, "box was", "boxes were");
@@ -93,11 +94,16 @@ impl WorkTree<'_> {
         let has_work = |copy: &PathBuf| {
             let path = path_from(root, copy);
             let path = names::from_bytes(&path);
-            self.touched.iter().any(|file| file.starts_with(&*path))
+            self.aside.iter().any(|file| file.starts_with(&*path))
         };
         let copies = copies(root, Some(self.began)).into_iter().filter(has_work);
         let named: Vec<String> = copies.map(|copy| title(&copy.to_string_lossy(), 200)).collect();
         (!named.is_empty()).then(|| format!("work is in another work tree: {}", named.join(", ")))
+    }
+
+    fn lost_repository(&self) -> Option<String> {
+        let why = self.git.as_ref()?.lasting(Vec::new()).err()?.to_string();
+        Some(format!("git cannot say what was committed and changed: {}", title(&why, 200)))
     }
 
     fn not_committed(&self) -> Option<String> {

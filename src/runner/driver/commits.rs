@@ -72,8 +72,7 @@ impl Driver<'_> {
                 "{silence}; files and commits of this iteration may be missing below\nlook at `git status` and `git config --list`: a filter, a hook, a pipe in the place of a file"
             ));
         }
-        let count = commits.names.len() as u64;
-        self.tree.commits += count;
+        let count = if commits.hold_work { commits.names.len() as u64 } else { 0 };
         entry.commits = commits.names;
         entry.files_changed = changed.len() as u64;
         entry.files =
@@ -86,8 +85,8 @@ impl Driver<'_> {
             self.feedback.remarks.extend(words);
         }
         let made = aside.iter().filter(|path| path.ends_with("logs/HEAD")).count() as u64;
-        self.tree.touched.extend(changed.into_iter().chain(aside));
-        let count = if commits.hold_work { count } else { 0 };
+        self.tree.touched.extend(changed);
+        self.tree.aside.extend(aside);
         self.tree.git.as_ref().map(|_| count + made)
     }
 

@@ -173,10 +173,9 @@ impl Driver<'_> {
     }
 
     /// The figures of the loop, in a few words each.
-    fn figures(&self, tasks: &str) -> Vec<String> {
-        let state = &self.files.state;
-        let changed = [self.tree.commits as usize, self.tree.touched.len()];
-        let mut parts = messages::figures_of_run(state, self.files.elapsed(), changed);
+    fn figures(&self, tasks: &str, commits: Option<u64>) -> Vec<String> {
+        let (state, files) = (&self.files.state, self.tree.touched.len());
+        let mut parts = messages::figures_of_run(state, self.files.elapsed(), commits, files);
         if state.ledger.converging.passed {
             parts.push(converged(state.ledger.converging).to_owned());
         }
@@ -220,7 +219,8 @@ impl Driver<'_> {
     fn summary(&self, reason: &TerminalReason, code: u8, doubts: &[String]) {
         let state = &self.files.state;
         let tasks = self.tree.tasks_line();
-        let parts = self.figures(&tasks);
+        let came = self.run_summary();
+        let parts = self.figures(&tasks, came.commits);
         let style = match (code, doubts.is_empty()) {
             (0, true) => crate::style::GOOD,
             _ => crate::style::WARN,
@@ -238,7 +238,6 @@ impl Driver<'_> {
             let ids = messages::some_of(&ids);
             lines.push(format!("Ticked with nothing behind it, and taken back: {ids}"));
         }
-        let came = self.run_summary();
         let is_elsewhere = !self.plan.options.start.starts_with(self.tree.path());
         let elsewhere = is_elsewhere.then_some(self.tree.path());
         let said = |doubt: &&String| **doubt != state.words;
@@ -263,7 +262,7 @@ impl Driver<'_> {
             reason: reason.name(),
             exit_code: code,
             seconds: self.files.elapsed().as_secs().into(),
-            commits: self.tree.commits.into(),
+            commits: came.commits.unwrap_or_default().into(),
             files_changed: (self.tree.touched.len() as u64).into(),
             tasks: plain::words(&tasks),
             taken_back: self.proofs.taken_back.iter().cloned().collect(),

@@ -209,7 +209,6 @@ impl Driver<'_> {
         let mut own = of_run(&self.files.folder, &self.files.state.started_at);
         add_left_ticks(own.iter_mut(), &self.plan.change.root, &self.plan.change.id);
         for iteration in own {
-            self.tree.commits += iteration.commits.len() as u64;
             self.totals.ticked += iteration.tasks_ticked.len();
             self.tree.touched.extend(iteration.files.into_iter().map(Into::into));
         }

@@ -50,8 +50,8 @@ pub struct WorkTree<'a> {
     files: Tree,
     /// Changed files, as far as known.
     pub touched: BTreeSet<PathBuf>,
-    /// Number of new commits.
-    pub commits: u64,
+    /// Changed files of other work trees, and logs of repositories.
+    pub aside: BTreeSet<PathBuf>,
     /// Files whose commit failed.
     pub uncommitted: BTreeSet<PathBuf>,
     /// Files that an interrupted iteration changed.
@@ -92,7 +92,7 @@ impl<'a> WorkTree<'a> {
             head,
             files,
             touched: BTreeSet::new(),
-            commits: 0,
+            aside: BTreeSet::new(),
             uncommitted: BTreeSet::new(),
             interrupted: Vec::new(),
             seen,
@@ -268,7 +268,7 @@ impl<'a> WorkTree<'a> {
 
     /// Any file changed since the start.
     pub fn since_start(&self) -> Difference {
-        match (self.touched.is_empty(), self.files) {
+        match (self.touched.is_empty() && self.aside.is_empty(), self.files) {
             (false, _) => Difference::Changed,
             (true, Tree::Unknown) => Difference::Unknown,
             (true, _) => Difference::Same,

@@ -33,6 +33,9 @@ fn trapped(bench: &Bench) -> String {
 }
 
 /// An agent that does the only task.
+/// Ticks the first open box.
+const TICK: &str = "sed -i '0,/\\[ \\]/s//[x]/' .spool/changes/*/tasks.md\n";
+
 fn at_work() -> Bench {
     let bench = Bench::with_tasks("- [ ] 1.1 Write a.rs\n");
     let list = in_change("tasks.md");
@@ -127,6 +130,51 @@ fn unreadable_repository_is_named_first() {
         ran.warns(&next);
         assert_eq!(ran.errors.matches("warning").count(), 1, "{ran}");
         ran.says("0 commits").says("Proved: 1 by files");
+    }
+}
+
+#[test]
+fn repository_lost_midway_is_told() {
+    for how in ["rm -rf .git", "echo nonsense >.git/HEAD", "rm -rf .git/objects"] {
+        let bench = at_work();
+        bench.agent(&format!("echo x > made.txt\n{TICK}{how}"));
+        let ran = bench.ralph("").run().with_code(0);
+        ran.says(", commits unknown, ");
+        ran.says("git cannot say what was committed and changed: fatal: not a git repository");
+        assert!(!ran.output.contains("git diff") && !ran.output.contains("git log"), "{ran}");
+    }
+}
+
+#[test]
+fn moved_submodule_is_one_file() {
+    let bench = at_work();
+    let commit = "git -c user.name=a -c user.email=a@b commit -qm s";
+    let made = format!(
+        "git init -q ../sub && (cd ../sub && echo 1 > s.rs && git add -A && {commit}) && \
+         git -c protocol.file.allow=always submodule -q add ../sub sub"
+    );
+    let made = bench.command("sh").args(["-c", &made]).current_dir(&bench.root).finish();
+    assert!(made.status.success());
+    bench.commit("a submodule");
+    bench.agent(&format!(
+        "(cd sub && echo 2 > s.rs && git add -A && {commit})\necho x > made.txt\n{TICK}"
+    ));
+    let ran = bench.ralph("").run().with_code(0);
+    let told = ran.output.lines().find(|line| line.starts_with("-- iteration 1:")).unwrap();
+    let count = told.split(", ").find(|part| part.ends_with(" files")).unwrap();
+    ran.says(&format!("Changed: {count}")).says(&format!(" commits, {count}, "));
+}
+
+#[test]
+fn replaced_commits_count_once() {
+    for how in ["commit --quiet --all --amend --no-edit", "rebase --quiet --root --force-rebase"] {
+        let bench = Bench::with_tasks(&"- [ ] Make it\n".repeat(2));
+        bench.agent(&format!(
+            "{TICK}echo $n > made$n.txt\ngit add made$n.txt\n\
+             if [ $n = 1 ]; then git commit -qm one; else git {how}; fi"
+        ));
+        let ran = bench.ralph("--proof word").run();
+        ran.says(" 2 iterations, ").says(", 1 commit, ");
     }
 }
 
