@@ -11,7 +11,6 @@ mod unread;
 
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
@@ -70,7 +69,7 @@ type GitProgram = (String, PathBuf);
 type Configured = (Vec<(PathBuf, Option<FileTime>)>, Vec<GitProgram>);
 
 /// The repository around a work tree.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Git {
     worktree: PathBuf,
     /// The folder of hooks; `None` where git did not say.
@@ -89,12 +88,6 @@ struct Patience {
     until: Option<Deadline>,
     /// The unanswered question. git is asked nothing more until it has been reported.
     silent: RefCell<Option<String>>,
-}
-
-impl fmt::Debug for Patience {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Patience").field("silent", &self.silent).finish_non_exhaustive()
-    }
 }
 
 /// Reads an entry of `git diff --numstat -z`: two numbers and the path, with tabs between.

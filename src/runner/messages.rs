@@ -69,15 +69,10 @@ pub fn causes(iteration: &Iteration) -> String {
 pub fn with_notes(iteration: &Iteration) -> String {
     let Iteration { denied, unproved, kept_as, .. } = iteration;
     let mut notes = vec![causes(iteration)];
-    if !denied.is_empty() {
-        notes.push(format!("denied: {}", some_denied(denied)));
-    }
-    if !unproved.is_empty() {
-        notes.push(format!("open again: {}", unproved.join("; ")));
-    }
-    if !kept_as.is_empty() {
-        notes.push(format!("unfinished work is kept as {kept_as}"));
-    }
+    notes.extend((!denied.is_empty()).then(|| format!("denied: {}", some_denied(denied))));
+    notes.extend((!unproved.is_empty()).then(|| format!("open again: {}", unproved.join("; "))));
+    let kept = || format!("unfinished work is kept as {kept_as}");
+    notes.extend((!kept_as.is_empty()).then(kept));
     notes.extend(iteration.handoff_asked.then(|| "a handoff was asked for".to_owned()));
     notes.join("; ")
 }
@@ -147,11 +142,8 @@ pub fn shares(agents: &[AgentShare]) -> Option<String> {
             if agent.model.is_empty() { String::new() } else { format!(" {}", agent.model) };
         let Spent { tokens, cost } = agent.spent();
         let runs = counted(agent.runs.into(), "run");
-        let mut words = format!("{}{model}: {runs}, {} tokens", agent.harness, tokens.tokens());
-        if let Some(cost) = cost.money() {
-            words = format!("{words}, {cost}");
-        }
-        words
+        let cost = cost.money().map_or_else(String::new, |cost| format!(", {cost}"));
+        format!("{}{model}: {runs}, {} tokens{cost}", agent.harness, tokens.tokens())
     };
     (agents.len() > 1).then(|| agents.iter().map(share).collect::<Vec<_>>().join("; "))
 }
@@ -188,9 +180,7 @@ pub fn figures_of_run(
 pub fn figures(iteration: &Iteration) -> String {
     let mut parts = vec![lasted(Duration::from_secs_f64(iteration.seconds.max(0.0)))];
     let Spent { tokens, cost } = iteration.spent();
-    if tokens.partial || tokens.value > 0 {
-        parts.push(tokens.some_tokens());
-    }
+    parts.extend((tokens.partial || tokens.value > 0).then(|| tokens.some_tokens()));
     parts.extend(cost.money());
     if let Some(calls) = iteration.tool_calls {
         let failed = match iteration.failed_calls {
@@ -203,9 +193,8 @@ pub fn figures(iteration: &Iteration) -> String {
         parts.push(counted(iteration.commits.len() as u64, "commit"));
     }
     parts.push(counted(iteration.files_changed, "file"));
-    if !iteration.tasks_ticked.is_empty() {
-        parts.push(format!("done: {}", iteration.tasks_ticked.join(" ")));
-    }
+    let done = &iteration.tasks_ticked;
+    parts.extend((!done.is_empty()).then(|| format!("done: {}", done.join(" "))));
     parts.join(", ")
 }
 

@@ -104,13 +104,10 @@ impl<'a> LoggedLoop<'a> {
         let gap = if words.is_empty() { "" } else { " " };
         let sums =
             if sums.is_empty() { String::new() } else { format!("{gap}({})", sums.join(", ")) };
-        let iteration = if self.ends_an_iteration(entry) {
-            let task = Some(printable(&entry.task)).filter(|task| !task.is_empty());
-            let task = task.map_or_else(String::new, |task| format!(" task {task}"));
-            format!("  iteration {}{task}", entry.iteration)
-        } else {
-            String::new()
-        };
+        let task = Some(printable(&entry.task)).filter(|task| !task.is_empty());
+        let task = task.map_or_else(String::new, |task| format!(" task {task}"));
+        let iteration = || format!("  iteration {}{task}", entry.iteration);
+        let iteration = self.ends_an_iteration(entry).then(iteration).unwrap_or_default();
         let day = |time| local(time, "%F");
         let is_same_day = day(entry.at) == day(self.began());
         let output = entry.output.lines().map(|line| format!("\n      {}", printable(line)));

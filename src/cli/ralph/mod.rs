@@ -186,11 +186,8 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
         };
         return Ok(RalphJob::Status(root, change, options));
     }
-    let only = if beside && settings.change().is_none() && settings.module().is_none() {
-        only_live(&root)?
-    } else {
-        None
-    };
+    let is_named = settings.change().is_some() || settings.module().is_some();
+    let only = (beside && !is_named).then(|| only_live(&root)).transpose()?.flatten();
     let change = match &only {
         Some(id) => choose::named(&start, id),
         None => choose::change(&start, &settings),

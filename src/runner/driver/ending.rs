@@ -176,12 +176,9 @@ impl Driver<'_> {
     fn figures(&self, tasks: &str, commits: Option<u64>) -> Vec<String> {
         let (state, files) = (&self.files.state, self.tree.touched.len());
         let mut parts = messages::figures_of_run(state, self.files.elapsed(), commits, files);
-        if state.ledger.converging.passed {
-            parts.push(converged(state.ledger.converging).to_owned());
-        }
-        if !tasks.is_empty() {
-            parts.push(format!("{tasks} tasks"));
-        }
+        let converging = state.ledger.converging;
+        parts.extend(converging.passed.then(|| converged(converging).to_owned()));
+        parts.extend((!tasks.is_empty()).then(|| format!("{tasks} tasks")));
         parts
     }
 
