@@ -6,7 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use crate::engine::edit::untick_all;
+use crate::engine::proof::LeastProof;
 use crate::engine::{Dollars, Ledger, aside};
+use crate::evidence::task_list::TaskFile;
+use crate::feature::project::Project;
 use crate::feature::settings::SETTINGS;
 use crate::forms;
 use crate::forms::plain::words;
@@ -21,6 +25,7 @@ use crate::runner::prompt::{self, Material, prompt};
 use crate::runner::state::state_folder;
 use crate::runner::target::Change;
 use crate::session::messages::shortfall::hooks_in_words;
+use crate::session::view::FeatureView;
 use crate::settings::Made;
 use crate::text;
 
@@ -77,6 +82,11 @@ fn about(change: &Change, options: &Options) -> PlannedChange {
 fn first_prompt(change: &Change, options: &Options) -> Result<String> {
     let done = options.done.unwrap_or_default();
     let contract = options.contract(done);
+    let (project, feature) = (Project { root: change.root.clone() }, change.feature());
+    // The run opens these boxes before its first prompt.
+    let refused = || FeatureView::of(&project, &feature).refused();
+    let list = change.task_list().filter(|_| options.settings.proof() != LeastProof::Word);
+    let list = list.map(|file| TaskFile::of(untick_all(&file.bytes, &refused())));
     prompt(&Material {
         change,
         task: &options.task,
@@ -89,7 +99,7 @@ fn first_prompt(change: &Change, options: &Options) -> Result<String> {
         remarks: &[],
         near_limit: options.near_limit(&contract, &Ledger::default(), 0, None),
         tasks: change.tasks().as_deref(),
-        list: None,
+        list: list.as_ref(),
         proof: options.settings.proof(),
         converge: None,
         resumed: false,
@@ -104,18 +114,14 @@ fn agent(options: &Options, choice: &AgentChoice, prompt: Option<&str>) -> Resul
     let launch = prompt
         .map(|prompt| command_line(harness.as_ref(), options, model.as_deref(), prompt))
         .transpose()?;
-    let (command_line, problem) = match launch {
-        Some(Ok(command)) => (Some(command), None),
-        Some(Err(problem)) => (None, Some(problem)),
-        None => (None, None),
-    };
+    let problem = launch.as_ref().and_then(|launch| launch.as_ref().err().cloned());
     Ok(PlannedAgent {
         harness: harness.name().to_owned(),
         model: model.clone(),
         allow_all: options.allow_all == Approval::All,
         continue_session: options.settings.continue_session(),
         commit: options.settings.commit(),
-        command_line,
+        command_line: launch.and_then(Result::ok),
         problem,
     })
 }

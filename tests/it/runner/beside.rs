@@ -254,6 +254,9 @@ fn ticks_that_a_session_refused_are_open() {
     assert!(said.contains("T001") && said.contains("\"block\""), "{said}");
     built.spool("stop 001-login").run().with_code(0);
     let told = "Ticked in the loop before, not proved, and open: T001.";
+    let plan =
+        built.spool("ralph --change 001-login --dry-run --harness claude").run().with_code(0);
+    plan.says("- [ ] T001 Write src/more.rs");
     let ran = built.loop_with("").with_code(0);
     ran.warns(told).says("1/1").says("Proved: 1 by files");
     let again = built.loop_with("--restart --max-iterations 1");
