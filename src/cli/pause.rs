@@ -60,7 +60,7 @@ pub fn run(steering: Steering, args: &SteerArgs) -> Result<ExitCode> {
     } else {
         let (record, noted) = pause::resume(&loops, session, by)?
             .context("the loop is not paused any more\n`spool status` shows its state")?;
-        (pause::resumed(&record), noted)
+        (pause::resumed(&loops, &record), noted)
     };
     args.answer.say(&(words + &not_noted(noted)), &meant)
 }

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::feature::project::printable;
+use crate::session::life::{self, SessionLife};
 use crate::session::messages::person;
 use crate::session::pinned::commands_for;
 use crate::store::closing::{Noted, save_and_note};
@@ -70,11 +71,14 @@ pub fn paused(record: &Record) -> String {
 }
 
 /// For a person, when a paused loop continues.
-pub fn resumed(record: &Record) -> String {
-    format!(
-        "{}\nNothing wakes an idle session: type anything there, such as \"continue\".",
-        person::line("continued: ", &[&printable(&record.about), &person::sums(record)]),
-    )
+pub fn resumed(loops: &Loops, record: &Record) -> String {
+    let next = match life::of(loops, record) {
+        SessionLife::Gone => {
+            format!("Its session is gone: claude --resume {}", printable(&record.session))
+        }
+        _ => "Nothing wakes an idle session: type anything there, such as \"continue\".".to_owned(),
+    };
+    person::line("continued: ", &[&printable(&record.about), &person::sums(record)]) + "\n" + &next
 }
 
 /// For a person in the session of a paused loop; `None` without a pause.

@@ -133,6 +133,9 @@ fn pause_of_gone_session_ends_first() {
     let refused = bench.command("s2", "speckit:ralph-loop", "--adopt s1").run();
     let words = "the loop of session s1 is paused\ncontinue it with `spool resume --session s1`";
     assert!(refused.reason().contains(words), "{refused}");
+    let resumed = printed(&spool(&bench, None, &["resume"]));
+    assert!(resumed.ends_with("\nIts session is gone: claude --resume s1\n"), "{resumed}");
+    printed(&spool(&bench, None, &["pause"]));
     let taken = bench.command("s2", "speckit:ralph-loop", "--adopt s1 --force").run();
     assert!(taken.message().contains("taken over from session s1"), "{taken}");
 }
