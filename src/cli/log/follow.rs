@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use crate::store::journal::{self, Entry};
-use crate::store::read;
+use crate::store::read::{self, Problem};
 use crate::system::files::FileId;
 
 /// Bytes of one journal in one look; the rest waits for the next look.
@@ -19,6 +19,8 @@ pub struct Followed {
     waits: bool,
     /// Lines that could not be read.
     pub unread: usize,
+    /// Journals that could not be opened.
+    pub unopened: BTreeMap<PathBuf, Problem>,
 }
 
 /// How far a journal was read, and the file's id.
@@ -43,7 +45,8 @@ impl Followed {
 
     /// The entries since the last look. A shorter file, or another one, is read from its start.
     pub fn new_entries(&mut self, path: &Path) -> Vec<Entry> {
-        let Ok((mut file, meta)) = read::open(path) else { return Vec::new() };
+        let opened = read::open(path).map_err(|why| self.unopened.insert(path.to_owned(), why));
+        let Ok((mut file, meta)) = opened else { return Vec::new() };
         let place = self.places.entry(path.to_owned()).or_default();
         let id = FileId::of(&file);
         if place.file != id || place.end > meta.len() {

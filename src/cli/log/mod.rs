@@ -31,7 +31,8 @@ use crate::runner::story::WhichIteration;
 use crate::session::report::feature::write_proofs;
 use crate::store::journal::Entry;
 use crate::store::loops::{self, Loops, RUNNER, TERMINAL};
-use crate::store::read;
+use crate::store::read::{self, Problem};
+use crate::text;
 use crate::world::WallTime;
 use follow::Followed;
 use lines::{LoggedEntry, LoggedLoop};
@@ -132,7 +133,12 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
     let receipts = ReceiptsOfLog::of(place.paths().map(|own| own.root), args.follow);
     let mut shown = ShownLog { as_json: args.json, receipts, ..ShownLog::default() };
     shown.show_all(&mut all)?;
-    if all.is_empty() && !args.follow && !args.json {
+    // A runner writes the first entry of its journal after an iteration.
+    followed.unopened.retain(|_, problem| !matches!(problem, Problem::Missing));
+    for (path, problem) in &followed.unopened {
+        errln!("the journal `{}` cannot be read: {problem}", text::line(&path.to_string_lossy()));
+    }
+    if all.is_empty() && followed.unopened.is_empty() && !args.follow && !args.json {
         let is_empty = !loops.iter().any(|one| is_shown(&names, *one));
         match (is_empty, typed.is_some()) {
             (true, true) => outln!("{NOTHING_OF_IT}"),

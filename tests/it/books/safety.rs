@@ -579,6 +579,24 @@ fn log_of_session_reads_no_other() {
     by_person(&project, &["log", "--change", "001-01_add"]).ok().has("Nothing is written of it");
 }
 
+#[test]
+fn closed_journals_are_named() {
+    let project = Project::armed(PLAIN);
+    let session = format!(".claude/ralph/{}/journal.jsonl", super::support::SESSION);
+    let runner = ".spool/.state/ralph/001-01_add/journal.jsonl";
+    for journal in [&session, runner] {
+        fs::remove_file(project.root.join(journal)).ok();
+        fs::create_dir_all(project.root.join(journal)).unwrap();
+    }
+    let named = |path: &str| format!("{path}` cannot be read: it is a folder");
+    let log = |arguments: &[&str]| by_person(&project, &[&["log"], arguments].concat());
+    let all = log(&[]).with_code(0);
+    assert!(all.err.contains(&named(&session)) && all.err.contains(&named(runner)), "{all:?}");
+    assert_eq!(all.out, "", "{all:?}");
+    let one = log(&["--change", "001-01_add"]).with_code(0);
+    assert!(one.err.contains(&named(runner)) && !one.out.contains("Nothing is written"), "{one:?}");
+}
+
 /// Any `spool` command as a person types it, without a terminal.
 fn by_person(project: &Project, arguments: &[&str]) -> Said {
     let mut command = project.command(SPOOL);
