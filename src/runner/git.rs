@@ -151,9 +151,9 @@ impl Git {
         String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect()
     }
 
-    /// Those of these commits that are still in the history of `HEAD` or a branch. An error means that git did not say.
+    /// Those of these commits that are still in the history of `HEAD`. An error means that git did not say.
     pub fn lasting(&self, mut commits: Vec<String>) -> Result<Vec<String>> {
-        let asked = ["rev-list", "--ignore-missing", "--stdin", "--not", "HEAD", "--branches"];
+        let asked = ["rev-list", "--ignore-missing", "--stdin", "--not", "HEAD", "--"];
         let gone = self.run(&asked, commits.join("\n").as_bytes())?;
         let gone = String::from_utf8_lossy(&gone);
         commits.retain(|commit| !gone.contains(commit));

@@ -1,6 +1,6 @@
 //! What the scripted agent writes down about itself, outside of the project: what every figure is held against.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
@@ -137,4 +137,11 @@ impl Run {
         }
         run
     }
+}
+
+/// The commits of all runs that no later run has replaced, the oldest first.
+pub fn lasting(runs: &[Run]) -> Vec<&str> {
+    let gone: BTreeSet<&str> = runs.iter().flat_map(|run| &run.gone).map(String::as_str).collect();
+    let commits = runs.iter().flat_map(|run| &run.commits).map(|(name, _)| name.as_str());
+    commits.filter(|name| !gone.contains(name)).collect()
 }

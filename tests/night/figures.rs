@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::books::{self, Came, Line, Run};
+use crate::books::{self, Came, Line, Run, lasting};
 use crate::place::{CHANGE, Ended, Place};
 use crate::plan::Happening;
 use crate::schema;
@@ -191,7 +191,7 @@ impl<'a> Figures<'a> {
         let micros: u64 = runs.iter().map(|run| run.micros).sum();
         let denied: BTreeSet<&String> = runs.iter().flat_map(|run| &run.denied).collect();
         let files: BTreeSet<&String> = runs.iter().flat_map(|run| run.changed.keys()).collect();
-        let commits: usize = runs.iter().map(|run| run.commits.len()).sum();
+        let commits = lasting(runs).len();
         let ticks: usize = runs.iter().map(|run| run.ticks.len()).sum();
         for (name, expected) in [
             ("event", json!("end")),
@@ -260,10 +260,7 @@ impl<'a> Figures<'a> {
     /// Nothing of the work is lost, and nothing is in the tree that nobody made.
     fn compare_the_tree(&self, runs: &[Run], wrong: &mut Vec<String>) {
         let scratch = &self.place.scratch;
-        let gone: BTreeSet<&str> =
-            runs.iter().flat_map(|run| &run.gone).map(String::as_str).collect();
-        let commits = runs.iter().flat_map(|run| &run.commits).map(|(name, _)| name.as_str());
-        let commits: Vec<&str> = commits.filter(|name| !gone.contains(name)).collect();
+        let commits = lasting(runs);
         let log = scratch.git(&["log", "--reverse", "--format=%H", "HEAD"]);
         let log: Vec<&str> = log.lines().skip(1).collect();
         equal("git log", &json!(log), &json!(commits), wrong);

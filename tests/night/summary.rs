@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::agent::NOTES;
-use crate::books::{Run, differences};
+use crate::books::{Run, differences, lasting};
 use crate::place::{CHANGE, MOST, Place};
 use crate::plan::Happening;
 use crate::schema;
@@ -190,7 +190,7 @@ impl<'a> Told<'a> {
     fn text(&self) -> Vec<String> {
         let Cost { tasks, iterations, tokens, micros, estimated } = &self.all;
         let (tasks, files) = (tasks.len(), self.files.len());
-        let commits: usize = self.runs.iter().map(|run| run.commits.len()).sum();
+        let commits = lasting(self.runs).len();
         let (tokens, money) = (grouped(*tokens), money(*micros, *estimated));
         let denied: Vec<&Run> = self.runs.iter().filter(|run| !run.denied.is_empty()).collect();
         let (added, removed) = self.lines();

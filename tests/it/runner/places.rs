@@ -167,7 +167,9 @@ fn moved_submodule_is_one_file() {
 
 #[test]
 fn replaced_commits_count_once() {
-    for how in ["commit --quiet --all --amend --no-edit", "rebase --quiet --root --force-rebase"] {
+    let amend = "commit --quiet --all --amend --no-edit";
+    let beside = format!("switch --quiet --create beside; git {amend}");
+    for how in [amend, "rebase --quiet --root --force-rebase", &beside] {
         let bench = Bench::with_tasks(&"- [ ] Make it\n".repeat(2));
         bench.agent(&format!(
             "{TICK}echo $n > made$n.txt\ngit add made$n.txt\n\
