@@ -32,10 +32,10 @@ fn trapped(bench: &Bench) -> String {
     fs::read_to_string(bench.beside("desk/trapped")).unwrap_or_default()
 }
 
-/// An agent that does the only task.
 /// Ticks the first open box.
 const TICK: &str = "sed -i '0,/\\[ \\]/s//[x]/' .spool/changes/*/tasks.md\n";
 
+/// An agent that does the only task.
 fn at_work() -> Bench {
     let bench = Bench::with_tasks("- [ ] 1.1 Write a.rs\n");
     let list = in_change("tasks.md");
