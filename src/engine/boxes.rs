@@ -72,9 +72,9 @@ fn in_code(words: &[u8]) -> Option<&[u8]> {
     (is_task && !inner.starts_with(b"[]") && memmem::find(behind, b"`[").is_none()).then_some(inner)
 }
 
-/// True if a hidden line begins with an open box, behind bullets of any kind.
+/// True if a hidden line begins with an open box, behind bullets of any kind and the beginning of a comment.
 fn begins_open(line: &[u8]) -> bool {
-    let first = line.iter().position(|byte| !b" \t-+*>|#.)0123456789".contains(byte));
+    let first = line.iter().position(|byte| !b" \t-+*<!>|#.)0123456789".contains(byte));
     let found = first.and_then(|first| TaskBox::any(&line[first..]));
     found.is_some_and(|found| found.is_blank || found.mark.is_ascii_punctuation())
 }

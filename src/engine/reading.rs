@@ -308,7 +308,7 @@ impl ListReader {
             column: line.column + self.base,
             block: line.start..self.length,
             end: self.length,
-            check: None,
+            checks: Vec::new(),
             section: self.section,
             phases: self.phases,
         });
@@ -349,7 +349,7 @@ impl ListReader {
         let letters = rest[..end].iter().filter(|sign| !matches!(sign, b'*' | b'_' | b' '));
         let more = || letters.clone().map(u8::to_ascii_lowercase);
         if ["", "with", "command", "commands"].iter().any(|known| more().eq(known.bytes())) {
-            self.tasks[*task].check.get_or_insert(line.start..line.start + line.text.len());
+            self.tasks[*task].checks.push(line.start..line.start + line.text.len());
         }
     }
 

@@ -57,8 +57,8 @@ pub struct Task {
     pub block: Range<usize>,
     /// The end of all lines of the task, nested tasks included.
     pub end: usize,
-    /// The first `Verify` line.
-    pub check: Option<Range<usize>>,
+    /// The `Verify` lines.
+    pub checks: Vec<Range<usize>>,
     /// Headings and checkpoints above: tasks of one parallel group share the number.
     pub section: usize,
     /// Headings above that begin a phase: of the first or second level, or `Phase N`.
@@ -91,25 +91,28 @@ impl Task {
         other.mark_at < self.end || (is_numbered && other.column == self.column)
     }
 
-    /// The command in backticks on the task's `Verify` line.
+    /// The commands in backticks on the task's `Verify` lines, to run one after the other.
     ///
-    /// The first code on that line runs, and what a comma, a semicolon or `and` adds to it; prose is for the reader.
+    /// The first code on a line runs, and what a comma, a semicolon or `and` adds to it; prose is for the reader.
     pub fn verify_command(&self, text: &[u8]) -> Option<String> {
-        let line = String::from_utf8_lossy(text.get(self.check.clone()?)?);
-        let (_, first, mut rest) = code_in(line.split_once(is_colon)?.1)?;
-        let mut all = first.to_owned();
-        while let Some((between, code, behind)) = code_in(rest)
-            && ADDS.contains(&between.trim())
-        {
-            all = [&all, " && ", code].concat();
-            rest = behind;
+        let mut all: Vec<String> = Vec::new();
+        for line in self.checks.iter().filter_map(|range| text.get(range.clone())) {
+            let line = String::from_utf8_lossy(line);
+            let mut rest = line.split_once(is_colon)?.1;
+            let mut is_first = true;
+            while let Some((between, code, behind)) = code_in(rest)
+                && (is_first || ADDS.contains(&between.trim()))
+            {
+                all.push(code.to_owned());
+                (rest, is_first) = (behind, false);
+            }
         }
-        Some(all)
+        (!all.is_empty()).then(|| all.join(" && "))
     }
 }
 
 /// What stands between two commands of a `Verify` line.
-const ADDS: [&str; 7] = [",", ";", "&", "&&", "and", ", and", "then"];
+const ADDS: [&str; 9] = [",", ";", "&", "&&", "and", ", and", "then", ", then", "; then"];
 
 /// Ends the key of a `Verify` line.
 fn is_colon(sign: char) -> bool {

@@ -8,6 +8,7 @@ use crate::cli::person::can_be_asked;
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TASKS;
 use crate::exec::partner::in_run;
+use crate::feature::lists::others_in_words;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::limits_of;
 use crate::feature::state::State;
@@ -71,7 +72,7 @@ impl FeatureView<'_> {
         let (list, _) = self.counted(list);
         let next = list.next();
         if next.is_empty() {
-            return nothing_open(&list, &self.missing_now());
+            return nothing_open(&list, &self.missing_now(), self.feature);
         }
         let left = list.tasks.len() - list.done();
         let next = shortened(next.iter().map(|task| task.id.as_str()));
@@ -123,19 +124,21 @@ pub fn for_agent(words: &str) -> &str {
 }
 
 /// What to do when nothing is open. A list without tasks is not done, and neither is one that open tasks have left.
-pub fn nothing_open(list: &TaskList, missing: &[String]) -> String {
+pub fn nothing_open(list: &TaskList, missing: &[String], feature: &Feature) -> String {
     if !missing.is_empty() && !list.tasks.is_empty() {
         return gone(missing);
     }
     if list.tasks.is_empty() {
         return format!("{TASKS} holds no task. An empty list is not done: restore it.");
     }
+    let others = others_in_words(&feature.folder).map(|words| format!(" But {words}."));
+    let others = others.unwrap_or_default();
     let next = for_agent(
         " Look once more that nothing is left, then end with ALL_TASKS_COMPLETE on a line of its own.",
     );
     match list.tasks.len() {
-        1 => format!("The only task is done.{next}"),
-        all => format!("All {all} tasks are done.{next}"),
+        1 => format!("The only task is done.{others}{next}"),
+        all => format!("All {all} tasks are done.{others}{next}"),
     }
 }
 

@@ -206,7 +206,7 @@ fn open_part(
     }
     let (count, ids) = (tasks.tasks.len(), in_runs(&asked.tasks));
     if ids.is_empty() {
-        return Err(nothing_open(&tasks, &feature.folder.join(TASKS)));
+        return Err(nothing_open(&tasks, &feature.folder));
     }
     Err(Refusal::nothing(
         format!("nothing is open: all {count} tasks that you named are ticked ({ids})"),
@@ -215,9 +215,10 @@ fn open_part(
 }
 
 /// The refusal of a list with every task ticked.
-fn nothing_open(list: &TaskList, path: &Path) -> Refusal {
-    let (count, shown) = (list.tasks.len(), path.display());
-    let beside = text::below(&list.asides_in_words());
+fn nothing_open(list: &TaskList, folder: &Path) -> Refusal {
+    let (count, path) = (list.tasks.len(), folder.join(TASKS));
+    let beside = list.asides_in_words().into_iter().chain(others_in_words(folder));
+    let (shown, beside) = (path.display(), text::below(&beside.collect::<Vec<_>>()));
     Refusal::nothing(
         format!("nothing is open: all {count} tasks in `{shown}` are ticked{beside}"),
         "add a task, or pick another feature",

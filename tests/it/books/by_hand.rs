@@ -616,6 +616,17 @@ fn words_count_beside_many_files() {
 }
 
 #[test]
+fn ticked_list_names_open_ones() {
+    let project = Project::with("- [x] T001 Write src/a.rs\n");
+    let beside = project.tasks_path().with_file_name("backend");
+    std::fs::create_dir(&beside).unwrap();
+    std::fs::write(beside.join("tasks.md"), "- [ ] T001 Write src/b.rs\n").unwrap();
+    project.spool(&["start"]).refused().has("backend/tasks.md");
+    let next = project.spool(&["task", "next"]).ok();
+    assert!(next.contains("The only task is done. But boxes are open in lists"), "{next}");
+}
+
+#[test]
 fn emptied_file_is_work() {
     let project = Project::with("- [ ] T001 Empty the file note.txt\n");
     project.write("note.txt", "TODO a");
