@@ -59,6 +59,8 @@ pub fn end_feature(
 ) -> io::Result<Option<EndedLoop>> {
     let loops = Loops::of(&project.root);
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
+    // A look may last: no other loop waits for it. An ended loop judges nothing.
+    let refused = FeatureView::of(project, feature).judge_at_end(LOOK);
     let _lock = loops.lock()?;
     let mut undo = Undo::default();
     // An end needs no valid pin: a link, or a file that others could write, is moved aside.
@@ -74,7 +76,6 @@ pub fn end_feature(
     if let Some(record) = loops.peek(&pin.session) {
         pinned::reachable(&project.root, &record)?;
     }
-    let refused = FeatureView::of(project, feature).judge_at_end(LOOK);
     pin.about.clone_from(&feature.name);
     pin.list = format!("{}/{TASKS}", feature.relative);
     let reason = ended_by(demand);

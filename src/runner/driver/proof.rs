@@ -21,7 +21,7 @@ use crate::judge::{LOOK, Looks, TickJudge, promised};
 use crate::runner::options::DoneWhen;
 use crate::runner::state::{EarlierLoop, Iteration, time_of};
 use crate::runner::task_list::{TaskListUpdate, Tasks};
-use crate::session::arm::feature::opened_note;
+use crate::session::arm::feature::{left_note, opened_note};
 use crate::session::view::FeatureView;
 use crate::store::read::read;
 use crate::store::receipts::{MOST_FILES, Receipt, Receipts, Witness};
@@ -179,7 +179,11 @@ impl Driver<'_> {
             return;
         }
         let (project, feature) = (Project { root: change.root.clone() }, change.feature());
-        let mut refused = FeatureView::of(&project, &feature).refused();
+        let view = FeatureView::of(&project, &feature);
+        let mut refused = view.refused();
+        if let Some(words) = left_note(&view.snapshot().gone) {
+            self.console.screen.warn(&words);
+        }
         let list = self.tree.looked_list();
         refused.retain(|id| list.and_then(|list| list.find(id)).is_some_and(|task| task.done));
         if let Some(words) = opened_note(&refused) {

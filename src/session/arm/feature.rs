@@ -73,8 +73,8 @@ pub fn arm(
     }
     let optional = chosen.include_optional();
     let is_judged = chosen.proof() == LeastProof::Files;
-    let refused = is_judged.then(|| FeatureView::of(project, &feature).judged(LOOK).0);
-    let mut refused = refused.unwrap_or_default();
+    let view = FeatureView::of(project, &feature);
+    let mut refused = is_judged.then(|| view.judged(LOOK).0).unwrap_or_default();
     let (all, text) = tasks_of(&feature, optional, &mut refused)?;
     let features = || project.features_in_words();
     let asked = Selection::of(words, &request.literal, (&all, &text), features)?;
@@ -95,6 +95,7 @@ pub fn arm(
     arming.remember(&paths)?;
     let (mut state, kept_aside) = state_to_start_from(&feature, found, &mut arming.undo)?;
     let mut notes = asked_notes(&tasks, &asked, &refused);
+    notes.extend(left_note(&view.snapshot().gone));
     notes.extend(others_in_words(&feature.folder));
     notes.extend(kept_aside);
     notes.extend(handoff_note(&feature, &chosen));
@@ -259,6 +260,13 @@ pub fn opened_note(refused: &[String]) -> Option<String> {
         "Ticked in the loop before, not proved, and open: {ids}. Where the work is there, `spool task done ID` ticks it."
     );
     (!refused.is_empty()).then_some(note)
+}
+
+/// A note on tasks that the loop before knew and this one does not; `None` without any.
+pub fn left_note(gone: &[String]) -> Option<String> {
+    let ids = printable(&in_runs(gone));
+    let note = format!("Open in the loop before, gone from {TASKS}, and counted no more: {ids}.");
+    (!gone.is_empty()).then_some(note)
 }
 
 /// Notes on the request, a line each.

@@ -262,7 +262,7 @@ fn boxes_in_odd_blocks_are_told() {
         // Words behind the end of a comment are seen; an open box in it is told.
         ("<!-- a --> - [ ] T1 b\n", "", "later 1"),
         ("<!--\n- [ ] old\n--> - [ ] T1 b\n", "", "hidden 2 later 3"),
-        ("<!-- - [ ] T1 a -->\n", "", ""),
+        ("<!-- - [ ] T1 a -->\n", "", "hidden 1"),
         ("<!--\n[ ] a -->\n", "", "hidden 2"),
         // What is indented so far goes on with the paragraph.
         ("words\n    ```\n- [ ] T1 a\n    ```\n", "T1", ""),

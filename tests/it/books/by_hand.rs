@@ -695,6 +695,24 @@ fn deleted_task_of_a_part_holds() {
     assert_eq!(project.end(), "completed");
 }
 
+#[test]
+fn arming_names_tasks_that_left() {
+    let list = "- [ ] T001 Write src/a.rs\n- [ ] T002 Write src/b.rs\n";
+    let project = Project::with(list);
+    project.arm("");
+    std::fs::write(project.tasks_path(), "- [ ] T001 Write src/a.rs\n").unwrap();
+    project.agent_works();
+    assert!(project.stop("One.").reason().contains("have left tasks.md: T002"));
+    project.spool(&["stop"]).ok();
+    let told = "Open in the loop before, gone from tasks.md, and counted no more: T002.";
+    let armed = project.arm("");
+    assert!(armed.contains(told), "{armed}");
+    assert_eq!(project.status()["total"], json!(1));
+    project.spool(&["stop"]).ok();
+    let again = project.arm("");
+    assert!(!again.contains(told), "{again}");
+}
+
 /// The one receipt of a task: its grade and the doubt.
 fn proved(project: &Project, id: &str) -> (Value, Value) {
     let [receipt] = &project.receipts(id)[..] else { panic!("not one of {id}") };

@@ -264,6 +264,22 @@ fn ticks_that_a_session_refused_are_open() {
 }
 
 #[test]
+fn run_names_tasks_that_left() {
+    const LIST: &str = "specs/001-login/tasks.md";
+    let built = Built::open();
+    let work = format!("echo more > src/more.rs; sed -i 's/\\[ \\]/[x]/' {LIST}\nresult worked");
+    built.worker_and_reader(&work, "exit 1");
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n- [ ] T002 Write src/b.rs\n");
+    built.spool("start 001-login").run().with_code(0);
+    assert!(built.stop("On it.").contains("T001"), "the session takes the loop");
+    built.write(LIST, "- [ ] T001 Write src/more.rs\n");
+    assert!(built.stop("On it.").contains("have left tasks.md: T002"));
+    built.spool("stop 001-login").run().with_code(0);
+    let told = "Open in the loop before, gone from tasks.md, and counted no more: T002.";
+    built.loop_with("").with_code(0).warns(told).says("1/1");
+}
+
+#[test]
 fn log_tells_failure_and_its_files() {
     let bench = Bench::new();
     bench.agent("echo x > \"f$n.txt\"\n[ \"$n\" -lt 3 ] || { echo broken >&2; exit 4; }");
