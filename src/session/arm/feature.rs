@@ -78,7 +78,7 @@ pub fn arm(
     let (all, text) = tasks_of(&feature, optional, &mut refused)?;
     let features = || project.features_in_words();
     let asked = Selection::of(words, &request.literal, (&all, &text), features)?;
-    let tasks = open_part(&feature, all, &asked, !settings.checks.is_empty())?;
+    let tasks = open_part(&view, all, &asked, !settings.checks.is_empty())?;
     let mut gate = gate(root, &feature, request, armer)?;
     gate.take_converge(root, &chosen, !asked.tasks.is_empty())?;
     let has_review = chosen.review().unwrap_or_default();
@@ -196,7 +196,7 @@ fn feature_of<'a>(
 
 /// The asked part of the list. Refuses a part without an open task, unless a check may still fail.
 fn open_part(
-    feature: &Feature,
+    view: &FeatureView<'_>,
     all: TaskList,
     asked: &Selection,
     may_fail: bool,
@@ -207,7 +207,7 @@ fn open_part(
     }
     let (count, ids) = (tasks.tasks.len(), in_runs(&asked.tasks));
     if ids.is_empty() {
-        return Err(nothing_open(&tasks, &feature.folder));
+        return Err(nothing_open(&tasks, view));
     }
     Err(Refusal::nothing(
         format!("nothing is open: all {count} tasks that you named are ticked ({ids})"),
@@ -216,10 +216,13 @@ fn open_part(
 }
 
 /// The refusal of a list with every task ticked.
-fn nothing_open(list: &TaskList, folder: &Path) -> Refusal {
-    let (count, path) = (list.tasks.len(), folder.join(TASKS));
-    let beside = list.asides_in_words().into_iter().chain(others_in_words(folder));
-    let (shown, beside) = (path.display(), text::below(&beside.collect::<Vec<_>>()));
+fn nothing_open(list: &TaskList, view: &FeatureView<'_>) -> Refusal {
+    let (count, folder) = (list.tasks.len(), &view.feature.folder);
+    let mut beside = list.asides_in_words();
+    beside.extend(others_in_words(folder));
+    beside.extend(left_note(&view.snapshot().gone));
+    let (shown, beside) = (folder.join(TASKS), text::below(&beside));
+    let shown = shown.display();
     Refusal::nothing(
         format!("nothing is open: all {count} tasks in `{shown}` are ticked{beside}"),
         "add a task, or pick another feature",

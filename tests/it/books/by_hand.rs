@@ -705,6 +705,10 @@ fn arming_names_tasks_that_left() {
     assert!(project.stop("One.").reason().contains("have left tasks.md: T002"));
     project.spool(&["stop"]).ok();
     let told = "Open in the loop before, gone from tasks.md, and counted no more: T002.";
+    std::fs::write(project.tasks_path(), "- [x] T001 Write src/a.rs\n").unwrap();
+    let refused = project.spool(&["start"]).refused();
+    refused.has("nothing is open").has(told);
+    std::fs::write(project.tasks_path(), "- [ ] T001 Write src/a.rs\n").unwrap();
     let armed = project.arm("");
     assert!(armed.contains(told), "{armed}");
     assert_eq!(project.status()["total"], json!(1));
