@@ -92,6 +92,7 @@ pub fn tests_run(command: &str, output: &[u8]) -> TestsRun {
 pub fn is_deaf(line: &str) -> bool {
     let line = line.trim_matches(|sign: char| sign.is_whitespace() || "'\"(){};".contains(sign));
     let parts = line.replace("||", ";").replace("&&", "\0").replace(" & ", ";");
+    let parts = parts.replace("(\n", "(").replace("\n)", ")");
     let is_end =
         |sign: char| matches!(sign, ';' | '\n') || (sign == '|' && !line.contains("pipefail"));
     let is_one = |all: &str, part: &str| {
@@ -721,6 +722,7 @@ mod tests {
             "ls",
             "echo 1",
             "echo $(npm test) && true",
+            "(\ntrue\n) && (\nexit 0\n)",
         ] {
             assert!(is_deaf(line), "{line}");
         }
@@ -729,6 +731,7 @@ mod tests {
             "cat report.txt",
             "date >> report",
             "test -d src",
+            "(\nexit 0\n) && (\nfalse\n)",
             "echo first && npm test",
             "if npm test; then echo good; else exit 1; fi",
             "for app in a b; do npm test; done",

@@ -91,14 +91,15 @@ impl Task {
         other.mark_at < self.end || (is_numbered && other.column == self.column)
     }
 
-    /// The commands in backticks on the task's `Verify` lines, to run one after the other.
+    /// The commands in backticks on the task's `Verify` lines. Several run one after the other, each in a shell of its
+    /// own.
     ///
     /// The first code on a line runs, and what a comma, a semicolon or `and` adds to it; prose is for the reader.
     pub fn verify_command(&self, text: &[u8]) -> Option<String> {
         let mut all: Vec<String> = Vec::new();
-        for line in self.checks.iter().filter_map(|range| text.get(range.clone())) {
+        for line in self.checks.iter().filter_map(|line| text.get(line.clone())) {
             let line = String::from_utf8_lossy(line);
-            let mut rest = line.split_once(is_colon)?.1;
+            let Some((_, mut rest)) = line.split_once(is_colon) else { continue };
             let mut is_first = true;
             while let Some((between, code, behind)) = code_in(rest)
                 && (is_first || ADDS.contains(&between.trim()))
@@ -107,7 +108,11 @@ impl Task {
                 (rest, is_first) = (behind, false);
             }
         }
-        (!all.is_empty()).then(|| all.join(" && "))
+        // A line break ends a comment in a command.
+        match all.as_slice() {
+            [] | [_] => all.pop(),
+            _ => Some(format!("(\n{}\n)", all.join("\n) && (\n"))),
+        }
     }
 }
 
@@ -377,8 +382,10 @@ pub(super) mod tests {
         );
         for line in ["`a`, `b`", "`a` and `b`", "`a`; `b` `c`", "`a`, and `b` or `c`"] {
             let command = command(&format!("  - Verify commands: {line}\n"));
-            assert_eq!(command.as_deref(), Some("a && b"), "{line}");
+            assert_eq!(command.as_deref(), Some("(\na\n) && (\nb\n)"), "{line}");
         }
+        let two = command("  - Verify: `a || b`\n  - Verify: `c # d`\n");
+        assert_eq!(two.as_deref(), Some("(\na || b\n) && (\nc # d\n)"));
         assert_eq!(command("  - _Verify:_ `a`\n").as_deref(), Some("a"));
         assert_eq!(command("  Verify: ``echo `date` ``\n").as_deref(), Some("echo `date`"));
         assert_eq!(command("  - Verify: the tests pass\n"), None);

@@ -63,7 +63,9 @@ pub fn doubtful<'a>(commands: impl Iterator<Item = &'a str>, root: &Path) -> [Ve
         deaf.extend(is_deaf(line).then(|| line.to_owned()));
         // Signs in quotation marks belong to a text.
         let is_shell = |part: &&str| part.matches(['"', '\'', '`']).count().is_multiple_of(2);
-        for part in line.split([';', '|', '&', '\n']).take_while(is_shell) {
+        let parts = line.split([';', '|', '&', '\n']).take_while(is_shell);
+        let parts = parts.map(|part| part.trim_matches([' ', '(', ')']));
+        for part in parts.filter(|part| !part.is_empty()) {
             let mut words = part.split_whitespace().skip_while(|word| word.contains('='));
             let Some(program) = words.next().filter(|word| *word != "cd") else { break };
             let mut files = words.take_while(|word| !matches!(*word, "-c" | "-m"));
@@ -281,6 +283,7 @@ mod tests {
             ("if test -e x; then sh there.sh; fi", &[]),
             ("sh -c 'nothing-like-it; sh x.sh'", &[]),
             ("cd app && nothing-like-it", &[]),
+            ("(\nsh check.sh\n) && (\nnothing-like-it\n)", &["check.sh", "nothing-like-it"]),
             ("$RUNNER --all", &[]),
             ("sh -m tools.x", &[]),
         ] {

@@ -18,7 +18,8 @@ pub struct FileName {
 const AROUND: &[char] =
     &['"', '\'', '*', '<', '>', ':', '[', ']', '{', '}', '|', '(', ')', '`', '?', '!', ','];
 /// Leads to the project: links of a list begin in `specs/NAME`, and web projects call their sources `@/`.
-const LEADS: [&str; 7] = ["file:", "../../", "./", "@/", "$PWD/", "${PWD}/", "$(pwd)/"];
+const LEADS: [&str; 9] =
+    ["file:", "///", "//", "../../", "./", "@/", "$PWD/", "${PWD}/", "$(pwd)/"];
 /// Signs of a template or a variable: such a name means a file only if that file exists.
 fn is_of_template(sign: char) -> bool {
     matches!(sign, '=' | '{' | '}' | '~' | '%' | '^' | '&' | '?' | ':' | '<' | '>')

@@ -97,7 +97,7 @@ impl TickJudge {
             && seen.facts.held_up().is_none();
         let (Some(now), true) = (&seen.now, is_judged) else { return Vec::new() };
         let ticked = list.ticked(&|_, id| newest.contains_key(id));
-        // A later task that names a file and has work of its own may have removed the file.
+        // A later task that names a file may have removed the file: an open task, or one with work of its own.
         let is_removed = |receipt: &Receipt| {
             let there = now.among(&self.place.looked_at(receipt.paths()));
             let mut away = receipt.paths().iter().zip(there).filter(|(_, is_there)| !is_there);
@@ -112,6 +112,7 @@ impl TickJudge {
                 let names =
                     |task: &Task| names_in(&task.title).iter().any(|name| name.covers(path));
                 ticked.iter().any(|(task, id)| names(task) && is_by(id))
+                    || list.later.open().any(names)
             })
         };
         let its = |(task, id): (&'a Task, &'a str)| {

@@ -151,12 +151,12 @@ impl Git {
         String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect()
     }
 
-    /// Those of these commits that are still in the history of `HEAD`. An error means that git did not say.
-    pub fn lasting(&self, mut commits: Vec<String>) -> Result<Vec<String>> {
-        let asked = ["rev-list", "--ignore-missing", "--stdin", "--not", "HEAD", "--"];
-        let gone = self.run(&asked, commits.join("\n").as_bytes())?;
-        let gone = String::from_utf8_lossy(&gone);
-        commits.retain(|commit| !gone.contains(commit));
+    /// Those of these commits that `HEAD` has and this one has not. An error means that git did not say.
+    pub fn lasting(&self, since: &str, mut commits: Vec<String>) -> Result<Vec<String>> {
+        let since = format!("^{since}");
+        let now = self.run(&["rev-list", "--ignore-missing", "HEAD", &since, "--"], b"")?;
+        let now = String::from_utf8_lossy(&now);
+        commits.retain(|commit| now.contains(commit));
         Ok(commits)
     }
 

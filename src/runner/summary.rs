@@ -73,9 +73,10 @@ impl RunSummary {
     pub fn of(iterations: &[Iteration], worktree: &Path, git: Option<&Git>, now: bool) -> Self {
         let first = iterations.first().map(|iteration| iteration.head_at_start.clone());
         let made = iterations.iter().flat_map(|entry| entry.commits.clone()).collect();
+        let since = first.as_deref().filter(|head| !head.is_empty()).unwrap_or(NO_COMMIT);
         // An amended or rebased commit is not there twice.
         let commits = match git {
-            Some(git) => git.lasting(made).ok(),
+            Some(git) => git.lasting(since, made).ok(),
             None => Some(made),
         };
         let names = iterations.iter().flat_map(|entry| &entry.files);

@@ -102,7 +102,7 @@ impl WorkTree<'_> {
     }
 
     fn lost_repository(&self) -> Option<String> {
-        let why = self.git.as_ref()?.lasting(Vec::new()).err()?.to_string();
+        let why = self.git.as_ref()?.lasting("HEAD", Vec::new()).err()?.to_string();
         Some(format!("git cannot say what was committed and changed: {}", title(&why, 200)))
     }
 

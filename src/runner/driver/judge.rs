@@ -10,6 +10,7 @@ use super::parts::Driver;
 use super::ticks::TickProofs;
 use crate::checks::{BESIDE_READER, ReviewCall, run_all};
 use crate::engine::promise::{blocked, promise};
+use crate::engine::proof::Proof;
 use crate::engine::{
     Check, CheckResult, Contract, Demand, Difference, Evaluation, FinishedPart, Observation,
     Pending, Promise, TerminalReason, UnchangedFiles, Verdict, Waiting, Work, evaluate,
@@ -29,7 +30,8 @@ use crate::session::stop::LAST_WORDS;
 use crate::store::lock::LONGEST_STEP;
 use crate::store::loops::Checked;
 use crate::store::names::{JournalEvent, PromiseState};
-use crate::world::{Deadline, FileTime, Stopwatch};
+use crate::store::receipts::newest;
+use crate::world::{Deadline, FileTime, Stopwatch, WallTime};
 
 /// Characters of what the agent asks of a person.
 const LONGEST_NEED: usize = 500;
@@ -165,7 +167,15 @@ impl Driver<'_> {
         let was_open = at_start.is_none_or(|file| file.list.open().next().is_some());
         let contract = &self.plan.contract;
         let is_judged = !contract.checks.is_empty() || !contract.converge.is_empty();
-        if !was_open && !is_judged && self.totals.ticked == 0 {
+        let judge = self.proofs.judge.as_ref();
+        let receipts = || Some(judge?.receipts.since(WallTime::default()));
+        let receipts = (!was_open).then(receipts).flatten().unwrap_or_default();
+        let newest = newest(&receipts);
+        let is_proved =
+            |id: &str| newest.get(id).is_some_and(|last| last.proof != Some(Proof::Word));
+        let are_proved =
+            at_start.is_some_and(|file| file.list.tasks.iter().all(|task| is_proved(&task.id)));
+        if !was_open && !is_judged && self.totals.ticked == 0 && !are_proved {
             "every box was ticked before, and nothing was verified".clone_into(&mut seen.against);
         }
         match &report.outcome {

@@ -220,13 +220,16 @@ fn nothing_open(list: &TaskList, view: &FeatureView<'_>) -> Refusal {
     let (count, folder) = (list.tasks.len(), &view.feature.folder);
     let mut beside = list.asides_in_words();
     beside.extend(others_in_words(folder));
-    beside.extend(left_note(&view.snapshot().gone));
+    let gone = view.snapshot().gone;
+    beside.extend(left_note(&gone));
     let (shown, beside) = (folder.join(TASKS), text::below(&beside));
     let shown = shown.display();
-    Refusal::nothing(
-        format!("nothing is open: all {count} tasks in `{shown}` are ticked{beside}"),
-        "add a task, or pick another feature",
-    )
+    let next = match gone.as_slice() {
+        [] => "add a task, or pick another feature",
+        _ => "put back what is to be done, or: spool task drop ID \"why\"",
+    };
+    let what = format!("nothing is open: all {count} tasks in `{shown}` are ticked{beside}");
+    Refusal::nothing(what, next)
 }
 
 /// The request as the pin keeps it; `None` for a whole feature without extras.
@@ -268,7 +271,7 @@ pub fn opened_note(refused: &[String]) -> Option<String> {
 /// A note on tasks that the loop before knew and this one does not; `None` without any.
 pub fn left_note(gone: &[String]) -> Option<String> {
     let ids = printable(&in_runs(gone));
-    let note = format!("Open in the loop before, gone from {TASKS}, and counted no more: {ids}.");
+    let note = format!("Open in the loop before, and gone from {TASKS}: {ids}.");
     (!gone.is_empty()).then_some(note)
 }
 

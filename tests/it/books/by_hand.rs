@@ -704,10 +704,10 @@ fn arming_names_tasks_that_left() {
     project.agent_works();
     assert!(project.stop("One.").reason().contains("have left tasks.md: T002"));
     project.spool(&["stop"]).ok();
-    let told = "Open in the loop before, gone from tasks.md, and counted no more: T002.";
+    let told = "Open in the loop before, and gone from tasks.md: T002.";
     std::fs::write(project.tasks_path(), "- [x] T001 Write src/a.rs\n").unwrap();
     let refused = project.spool(&["start"]).refused();
-    refused.has("nothing is open").has(told);
+    refused.has("nothing is open").has(told).has("spool task drop ID");
     std::fs::write(project.tasks_path(), "- [ ] T001 Write src/a.rs\n").unwrap();
     let armed = project.arm("");
     assert!(armed.contains(told), "{armed}");

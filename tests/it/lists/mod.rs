@@ -121,7 +121,7 @@ fn lists_read_as_people_do() {
         let commands = list.tasks.iter().filter_map(|task| {
             let command = task.verify_command(&text)?;
             let name = if task.has_own_id() { task.id.clone() } else { beginning(task) };
-            Some(format!("{name}={command}"))
+            Some(format!("{name}={}", command.replace('\n', "")))
         });
         let commands = commands.collect::<Vec<_>>().join("; ");
         let next = list.next().into_iter().take(1);

@@ -275,7 +275,7 @@ fn run_names_tasks_that_left() {
     built.write(LIST, "- [ ] T001 Write src/more.rs\n");
     assert!(built.stop("On it.").contains("have left tasks.md: T002"));
     built.spool("stop 001-login").run().with_code(0);
-    let told = "Open in the loop before, gone from tasks.md, and counted no more: T002.";
+    let told = "Open in the loop before, and gone from tasks.md: T002.";
     built.loop_with("").with_code(0).warns(told).says("1/1");
 }
 

@@ -242,6 +242,29 @@ fn boxes_ticked_before_verify_nothing() {
 }
 
 #[test]
+fn work_being_moved_stays_done() {
+    let bench = Bench::with_tasks(
+        "- [ ] T001 Create lib/new.py\n- [ ] T002 Move lib/new.py to src/new.py\n",
+    );
+    bench.agent(&format!(
+        "if [ $n = 1 ]; then mkdir lib && echo 'n = 1' > lib/new.py\n{TICK}else mkdir src && mv lib/new.py src/; fi"
+    ));
+    let ran = bench.ralph("--max-iterations 2").run();
+    ran.says("1/2 tasks").says("Proved: 1 by");
+    assert!(!ran.output.contains("open again"), "{ran}");
+}
+
+#[test]
+fn proved_boxes_stay_proved() {
+    let bench = Bench::with_tasks("- [ ] T001 Make made.txt\n");
+    bench.agent(&format!("{TICK}echo 1 > made.txt"));
+    bench.ralph("").run().with_code(0).says("Proved: 1 by files");
+    bench.ralph("--strict").run().with_code(0).says("all the work is done");
+    bench.write(&in_change("tasks.md"), "- [x] T001 Make made.txt\n- [x] T002 Make b.txt\n");
+    bench.ralph("--strict").run().with_code(11).says("nothing was verified");
+}
+
+#[test]
 fn agent_is_told_its_runner() {
     let bench = Bench::new();
     bench.agent(&format!("echo \"$RALPH_RUNNER\" > made.txt\necho '{PROMISE}'"));
