@@ -7,7 +7,6 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use crate::engine::edit::untick_all;
-use crate::engine::proof::LeastProof;
 use crate::engine::{Dollars, Ledger, aside};
 use crate::evidence::task_list::TaskFile;
 use crate::feature::project::Project;
@@ -85,8 +84,7 @@ fn first_prompt(change: &Change, options: &Options) -> Result<String> {
     let (project, feature) = (Project { root: change.root.clone() }, change.feature());
     // The run opens these boxes before its first prompt.
     let refused = || FeatureView::of(&project, &feature).refused();
-    let list = change.task_list().filter(|_| options.settings.proof() != LeastProof::Word);
-    let list = list.map(|file| TaskFile::of(untick_all(&file.bytes, &refused())));
+    let list = change.task_list().map(|file| TaskFile::of(untick_all(&file.bytes, &refused())));
     prompt(&Material {
         change,
         task: &options.task,

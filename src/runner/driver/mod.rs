@@ -100,10 +100,6 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     let began = left_run.as_ref().map_or(began, |left| left.run.began_at);
     let pinned = left::pin(change, options, left_run.as_ref(), began);
     driver.pin_specification();
-    // In a run that continues, honest ticks may wait to be judged.
-    if left_run.is_none() {
-        driver.open_refused();
-    }
     driver.begin_proofs(pinned.as_ref(), left_run, began);
     driver.warn_of_list();
     let words = pinned.as_ref().map(|pin| pin.words.as_str());

@@ -8,11 +8,12 @@ use anyhow::Result;
 
 use super::left::{LeftRun, RunPin};
 use super::parts::Driver;
+use crate::engine::edit::untick_all;
 use crate::engine::promise::said_of_tasks;
 use crate::engine::proof::{LeastProof, Proof, UnprovedTask};
 use crate::engine::{Difference, Work};
 use crate::evidence::contents::{Contents, KeptContents};
-use crate::evidence::task_list;
+use crate::evidence::task_list::{self, TaskFile};
 use crate::feature::project::Project;
 use crate::forms::events::RunnerEvent;
 use crate::judge::ticks::{TickClaim, Ticks};
@@ -46,6 +47,7 @@ impl Driver<'_> {
             Some(left) => Some(Rc::clone(&left.list)),
             None => task_list::read(&folder).ok().map(Rc::new),
         };
+        let list = list.map(|list| self.open_refused(list));
         let commands = pin.map(|pin| pin.commands.clone()).unwrap_or_default();
         self.proofs.arm(&self.tree, at, list, commands);
         self.proofs.judged_since = pin.and_then(|pin| pin.judged_since);
@@ -172,24 +174,23 @@ impl Driver<'_> {
         looked.tampered.removed = missing;
     }
 
-    /// Opens the boxes that a stop of an earlier loop in a session refused, as an arming in a session does.
-    pub(super) fn open_refused(&mut self) {
+    /// Opens the boxes that a stop of an earlier loop in a session refused, as an arming in a session does, and returns the
+    /// list with them open. In a run that continues, ticks of its agent wait to be judged: those are open in its list.
+    fn open_refused(&mut self, mut list: Rc<TaskFile>) -> Rc<TaskFile> {
         let change = self.plan.change;
-        if self.plan.options.settings.proof() == LeastProof::Word {
-            return;
-        }
         let (project, feature) = (Project { root: change.root.clone() }, change.feature());
         let view = FeatureView::of(&project, &feature);
         let mut refused = view.refused();
         if let Some(words) = left_note(&view.snapshot().gone) {
             self.console.screen.warn(&words);
         }
-        let list = self.tree.looked_list();
-        refused.retain(|id| list.and_then(|list| list.find(id)).is_some_and(|task| task.done));
+        refused.retain(|id| list.list.find(id).is_some_and(|task| task.done));
         if let Some(words) = opened_note(&refused) {
             self.console.screen.warn(&words);
             self.open_boxes(&refused);
+            list = Rc::new(TaskFile::of(untick_all(&list.bytes, &refused)));
         }
+        list
     }
 
     /// Opens these boxes, and looks at the list again.

@@ -241,9 +241,11 @@ fn e8_plan_shows_added_context() {
     bench.ralph("--dry-run").run().with_code(0).says("Mind the gap");
 }
 
-#[test]
-fn ticks_that_a_session_refused_are_open() {
-    const LIST: &str = "specs/001-login/tasks.md";
+const LIST: &str = "specs/001-login/tasks.md";
+const REFUSED: &str = "Ticked in the loop before, not proved, and open: T001.";
+
+/// A session's loop has refused the tick of T001, and is over.
+fn refused_tick() -> Built {
     let built = Built::open();
     let work = format!("echo more > src/more.rs; sed -i 's/\\[ \\]/[x]/' {LIST}\nresult worked");
     built.worker_and_reader(&work, "exit 1");
@@ -253,19 +255,40 @@ fn ticks_that_a_session_refused_are_open() {
     let said = built.stop("All is done.");
     assert!(said.contains("T001") && said.contains("\"block\""), "{said}");
     built.spool("stop 001-login").run().with_code(0);
-    let told = "Ticked in the loop before, not proved, and open: T001.";
+    built
+}
+
+#[test]
+fn ticks_that_a_session_refused_are_open() {
+    let built = refused_tick();
     let plan =
         built.spool("ralph --change 001-login --dry-run --harness claude").run().with_code(0);
     plan.says("- [ ] T001 Write src/more.rs");
     let ran = built.loop_with("").with_code(0);
-    ran.warns(told).says("1/1").says("Proved: 1 by files");
+    ran.warns(REFUSED).says("1/1").says("Proved: 1 by files");
     let again = built.loop_with("--restart --max-iterations 1");
-    assert!(!again.errors.contains(told), "{again}");
+    assert!(!again.errors.contains(REFUSED), "{again}");
+}
+
+#[test]
+fn continued_run_opens_refused_ticks() {
+    let built = refused_tick();
+    built.worker_and_reader("echo 1 > src/a.rs\nresult worked", "exit 1");
+    built.loop_with("--max-iterations 1").with_code(3).warns(REFUSED);
+    built.write(LIST, "- [x] T001 Write src/more.rs\n");
+    built.loop_with("--max-iterations 1").with_code(3).warns(REFUSED).says("0/1");
+    built.spool("status").run().says("Tasks: 0 of 1 done");
+}
+
+#[test]
+fn word_takes_no_refused_tick() {
+    let built = refused_tick();
+    built.loop_with("--proof word").with_code(0).warns(REFUSED).says("1/1");
+    built.spool("status").run().says("Tasks: 1 of 1 done");
 }
 
 #[test]
 fn run_names_tasks_that_left() {
-    const LIST: &str = "specs/001-login/tasks.md";
     let built = Built::open();
     let work = format!("echo more > src/more.rs; sed -i 's/\\[ \\]/[x]/' {LIST}\nresult worked");
     built.worker_and_reader(&work, "exit 1");
