@@ -22,6 +22,8 @@ pub enum Refusal {
     NotEnded(String),
     /// There is no work for a loop: why, and what to do next.
     Nothing(Cow<'static, str>, Cow<'static, str>),
+    /// A loop stays where it is: why, and how a person takes it all the same.
+    Kept(Cow<'static, str>, Cow<'static, str>),
     /// What is wrong, and what to do next.
     Other(Cow<'static, str>, Cow<'static, str>),
     /// In the words of another room.
@@ -37,6 +39,14 @@ impl Refusal {
     /// There is no work for a loop.
     pub fn nothing(what: impl Into<Cow<'static, str>>, next: impl Into<Cow<'static, str>>) -> Self {
         Self::Nothing(what.into(), next.into())
+    }
+
+    /// Without what only a person may do.
+    pub fn for_agent(self) -> Self {
+        match self {
+            Self::Kept(what, _) => Self::new(what, "only a person takes it over all the same"),
+            other => other,
+        }
     }
 
     pub fn unwritable(path: &Path, error: &io::Error) -> Self {
@@ -74,7 +84,9 @@ impl fmt::Display for Refusal {
                 out,
                 "the loop cannot be ended: its notes cannot be written: {why}\nmake that writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`"
             ),
-            Self::Nothing(what, next) | Self::Other(what, next) => write!(out, "{what}\n{next}"),
+            Self::Nothing(what, next) | Self::Kept(what, next) | Self::Other(what, next) => {
+                write!(out, "{what}\n{next}")
+            }
             Self::Worded(text) => out.write_str(text),
         }
     }

@@ -13,6 +13,7 @@ use super::steered::Answer;
 use crate::exec::partner::in_run;
 use crate::feature::project::{Project, printable};
 use crate::hosts::claude::transcript::{ClaudeTranscript, of_session};
+use crate::refusal::Refusal;
 use crate::session::adopt::{Adopter, adopt, list, orphans};
 use crate::session::arm::refuse_agent;
 use crate::session::life;
@@ -81,7 +82,7 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
         force: false,
         replace: args.replace,
     };
-    let taken = adopt(&project, adopter)?;
+    let taken = adopt(&project, adopter).map_err(Refusal::for_agent)?;
     let transcript = transcript.map(ClaudeTranscript::at);
     life::note(&Loops::of(&project.root), &own, transcript.as_ref().map(|own| own as _));
     let words = format!("{}\n\n{}", taken.line, taken.contract);

@@ -138,10 +138,10 @@ fn meant(loops: &Loops, adopter: Adopter<'_>) -> Result<String, Refusal> {
             candidates.retain(is_left);
         }
         None if !adopter.force && !candidates.is_empty() => {
-            return Err(Refusal::new(
-                "no loop was left behind here: each is paused, or gave a sign of life within the last hour",
-                ["if one of them is really gone, name it and add --force:\n", &list(&candidates)]
-                    .concat(),
+            let next = "if one of them is really gone, name it and add --force:\n";
+            return Err(Refusal::Kept(
+                "no loop was left behind here: each is paused, or gave a sign of life within the last hour".into(),
+                [next, &list(&candidates)].concat().into(),
             ));
         }
         None => {}

@@ -86,9 +86,10 @@ pub fn kept_from_others(loops: &Loops, record: &Record) -> Option<Refusal> {
     }
     let session = printable(&record.session);
     if record.pause().is_some_and(|pause| !pause.ends_by_itself()) {
+        let what = format!("the loop of session {session} is paused");
         let next =
             format!("continue it with `spool resume --session {session}`, or take it with --force");
-        return Some(Refusal::new(format!("the loop of session {session} is paused"), next));
+        return Some(Refusal::Kept(what.into(), next.into()));
     }
     let about = printable(&record.about);
     let (about, cancel) = match record.kind {
@@ -102,7 +103,7 @@ pub fn kept_from_others(loops: &Loops, record: &Record) -> Option<Refusal> {
     let next = format!(
         "let it work, end its loop with /speckit:{cancel}, or take the loop over with --force"
     );
-    Some(Refusal::new(what, next))
+    Some(Refusal::Kept(what.into(), next.into()))
 }
 
 impl SessionLife {

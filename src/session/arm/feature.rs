@@ -379,8 +379,8 @@ fn keep_contents(
     Ok(judge.armed_lines(&files, &how))
 }
 
-/// A note about the session that drives the feature now. Refuses the arming if that session may be alive, a person
-/// armed its loop, and the request lacks `--force`.
+/// A note about the session that drives the feature now. Refuses the arming if that session may be alive, its loop was
+/// armed, and no person says `--force`.
 fn taken_from(
     loops: &Loops,
     feature: &Feature,
@@ -393,8 +393,10 @@ fn taken_from(
     let record = loops.peek(&other).filter(|record| record.ledger.is_live());
     let meant = record.filter(|record| record.armed_by != ArmedBy::Claim);
     let refusal = meant.and_then(|record| life::kept_from_others(loops, &record));
-    if let Some(refusal) = refusal.filter(|_| !request.chosen.force()) {
-        return Err(refusal);
+    match refusal {
+        Some(refusal) if !armer.is_person() => return Err(refusal.for_agent()),
+        Some(refusal) if !request.chosen.force() => return Err(refusal),
+        _ => {}
     }
     let other = printable(&other);
     Ok(Some(format!("It was driven by session {other} before; that one may stop.")))

@@ -229,6 +229,18 @@ fn s1_agents_replace_no_loop() {
 }
 
 #[test]
+fn s1_agents_take_over_no_loop() {
+    let project = Project::with(PLAIN);
+    project.spool(&["start"]).ok();
+    for command in [&["start"][..], &["start", "--force"], &["adopt"]] {
+        let mut other = project.command(SPOOL);
+        let other = other.env("CLAUDE_CODE_SESSION_ID", "s2").args(command);
+        let said = Said::of(other).refused();
+        assert!(said.ends_with("only a person takes it over all the same\n"), "{said}");
+    }
+}
+
+#[test]
 fn s1_unclaimed_loop_is_a_persons() {
     let project = Project::with(PLAIN);
     start(&project, &[]).ok();
