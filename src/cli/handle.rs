@@ -147,12 +147,11 @@ impl LoopHandle {
     }
 
     /// The feature in the loop's folder, of its name on the other shelf, or one whose folder is gone while the loop lives.
-    pub fn feature(&self) -> Result<Feature> {
+    pub fn feature(&self) -> Result<Feature, Refusal> {
         let (project, name) = (self.project(), self.name(NameKind::Feature).unwrap_or_default());
         let found = project.feature_at(&self.folder).or_else(|_| project.feature(name));
-        let found = found
-            .or_else(|lost| project.lost(name, &self.folder).filter(|_| self.lives).ok_or(lost));
-        found.map_err(|lost| Refusal::from(lost).into())
+        let lost = || project.lost(name, &self.folder).filter(|_| self.lives);
+        found.or_else(|why| lost().ok_or(why)).map_err(Refusal::from)
     }
 
     /// Reads the loop again, for `--json`.

@@ -136,7 +136,7 @@ pub fn feature_named(project: &Project, text: &str) -> Result<Feature> {
         |feature: &Feature| LoopHandle::at(&project.root, NameKind::Feature, &feature.name);
     let all: Vec<LoopHandle> = features.iter().map(handle).collect();
     let typed = TypedName { kind: Some(NameKind::Feature), text };
-    typed.meant(&all, Some(project))?.feature()
+    Ok(typed.meant(&all, Some(project))?.feature()?)
 }
 
 /// The id of the only change that the text means. An error lists the changes.

@@ -121,7 +121,7 @@ fn to_stop(
     all.retain(|one| one.lives);
     if all.is_empty() || (own.is_some() && !all.iter().any(|one| one.is_of(own))) {
         let project = project?;
-        return Ok(LoopHandle::of_feature(project, &feature_to_cancel(project, None, own)?));
+        return Ok(LoopHandle::of_feature(project, &feature_to_cancel(project, own)?));
     }
     own_or_only(&all, own, "live")
 }

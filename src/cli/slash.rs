@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::handle::{LoopHandle, NameKind};
+use super::names::TypedName;
 use super::status;
 use crate::feature::project::{Project, begin, printable};
 use crate::feature::settings::Settings;
@@ -143,8 +144,14 @@ fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
         return cancel_ralph(event, "");
     }
     let project = own.map_or_else(|| project(event), Ok)?;
-    let named = Some(named).filter(|name| !name.is_empty());
-    let feature = feature_to_cancel(&project, named, Some(&event.session))?;
+    let feature = match called(&project, named)? {
+        Some(one) if one.name(NameKind::Feature).is_none() => {
+            return cancel_ralph(event, &one.names[0].id);
+        }
+        Some(one) => one.feature()?,
+        None if named.is_empty() => feature_to_cancel(&project, Some(&event.session))?,
+        None => project.feature(named)?,
+    };
     let handle = LoopHandle::of_feature(&project, &feature);
     let is_own = handle.name(NameKind::Session).is_none_or(|driver| driver == event.session);
     let telling = if is_own { EndNotice::Done } else { EndNotice::AtNextStop };
@@ -158,8 +165,7 @@ fn shown(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     // A ralph loop needs no spec-kit project, and this session may have no loop at all.
     let found = project_of_session(event).or_else(|| project_with_loops(event, None));
     let project = found.map_or_else(|| project(event), Ok)?;
-    let text = status::text(project, named);
-    let text = text.map_err(|error| Refusal::Worded(error.to_string()))?;
+    let text = status::text(project, named).map_err(|error| Refusal::Worded(error.to_string()))?;
     Ok(HookAnswer::stop_command(&text))
 }
 
@@ -205,31 +211,39 @@ fn adopted(event: &HookEvent, session: &str, request: &TaskRequest) -> Result<Ho
     Ok(answer.log(&format!("Session {session}: {}", taken.line)))
 }
 
+/// The loop or feature that a person names; `None` where nothing is called so.
+fn called(project: &Project, text: &str) -> Result<Option<LoopHandle>, Refusal> {
+    let (project, typed) = (Some(project), TypedName { kind: None, text });
+    let meant = || {
+        let all = LoopHandle::all(project, None)?;
+        let is_any = !typed.find(&all, project)?.is_empty();
+        is_any.then(|| typed.meant(&all, project)).transpose()
+    };
+    meant().map_err(|error: anyhow::Error| Refusal::Worded(error.to_string()))
+}
+
 fn cancel_ralph(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     let named = Some(named).filter(|name| !name.is_empty());
     let nothing = || {
-        let whose = match named {
-            Some(session) => {
-                format!("no ralph loop of a session `{}` is live here", printable(session))
-            }
-            None => "this session has no ralph loop".to_owned(),
-        };
+        let of = |name| format!("no ralph loop of a session `{}` is live here", printable(name));
+        let whose = named.map_or_else(|| "this session has no ralph loop".to_owned(), of);
         Refusal::new(
             format!("nothing to cancel: {whose}"),
             "`spool status` lists the loops; /speckit:cancel ends a feature's",
         )
     };
-    let session = named.unwrap_or(&event.session);
+    let name = named.unwrap_or(&event.session);
+    let own = project_of_session(event).filter(|_| name == event.session);
+    let found = own.or_else(|| project_with_loops(event, Some(name)));
+    let project = found.ok_or_else(nothing)?;
+    let called = named.map(|name| called(&project, name)).transpose()?.flatten();
+    let session = called.as_ref().map_or(name, |one| one.name(NameKind::Session).unwrap_or(name));
     if !is_session_id(session) {
         return Err(nothing());
     }
-    let own = project_of_session(event).filter(|_| session == event.session);
-    let found = own.or_else(|| project_with_loops(event, Some(session)));
-    let project = found.ok_or_else(nothing)?;
-    let loops = Loops::of(&project.root);
     let is_own = session == event.session;
     let telling = if is_own { EndNotice::Done } else { EndNotice::AtNextStop };
-    let text = cancel_task(&loops, session, telling)?.ok_or_else(nothing)?;
+    let text = cancel_task(&Loops::of(&project.root), session, telling)?.ok_or_else(nothing)?;
     Ok(HookAnswer::stop_command(&text)
         .log(&format!("Cancelled the ralph loop of session {session}")))
 }

@@ -54,24 +54,20 @@ fn summary(view: &FeatureView<'_>, has_pin: bool) -> Option<String> {
     Some(text)
 }
 
-/// The named feature, the session's, or the current one unless another session drives it.
-pub fn feature_to_cancel(
-    project: &Project,
-    named: Option<&str>,
-    session: Option<&str>,
-) -> Result<Feature, Refusal> {
+/// The session's feature, or the current one unless another session drives it.
+pub fn feature_to_cancel(project: &Project, session: Option<&str>) -> Result<Feature, Refusal> {
     let nothing = |why: &str| {
         Refusal::new(
             format!("nothing to cancel: {why}"),
             "`spool status` lists the loops; name one: /speckit:cancel 001-name, in a terminal spool stop 001-name",
         )
     };
-    let feature = project.feature_meant(named, session)?;
+    let feature = project.feature_meant(None, session)?;
     let feature = feature.ok_or_else(|| nothing("no feature is selected in this project"))?;
     let driver = Loops::of(&project.root).live_pin(&feature.name).map(|pin| pin.session);
     let is_other = |driver: &String| session.is_some_and(|own| own != driver);
     match driver.filter(is_other) {
-        Some(driver) if named.is_none() && !driver.is_empty() => {
+        Some(driver) if !driver.is_empty() => {
             Err(nothing(&format!("session {driver} drives feature `{}`", feature.name)))
         }
         _ => Ok(feature),
@@ -129,12 +125,11 @@ pub fn cancel_feature(
             feature.folder.join(STATE).display()
         ),
     };
-    if let Some(EndedLoop { noted: Err(error), .. }) = &ended {
-        let _ = write!(cleanup, " The end is not in the journal: {error}");
-    }
     // Read again: the loop's session may have ended it in the meantime.
     let end = loops.pin(&feature.name).ok().flatten().and_then(|pin| pin.ended);
-    let headline = match end.filter(|_| ended.is_none()) {
+    let end = end.filter(|_| ended.is_none());
+    cleanup += &ended.map(|ended| not_noted(ended.noted)).unwrap_or_default();
+    let headline = match end {
         None => "Loop cancelled.".to_owned(),
         Some(end) => {
             let reason = end.reason.name();

@@ -220,6 +220,22 @@ fn driven_feature_is_cancelled_by_name() {
 }
 
 #[test]
+fn cancel_takes_every_name() {
+    let bench = Bench::armed();
+    for name in ["1", "login"] {
+        bench.cancel("s2", name).reason().has("Loop cancelled.").has("Feature: 001-login");
+        bench.implement("s1", "").context();
+    }
+    bench.cancel("s2", "1").reason();
+    for (command, name) in [("cancel", "s1"), ("cancel-ralph", "s1"), ("cancel-ralph", "Make it")] {
+        ralph(&bench, "s1", "\"Make it\"").context();
+        let said = bench.command("s2", &format!("speckit:{command}"), name).run();
+        said.reason().has("ended (cancelled): Make it");
+        bench.stop("s1").run().told().has("ended (cancelled): Make it");
+    }
+}
+
+#[test]
 fn agent_steers_no_paused_loop() {
     let bench = armed("\"Make it\"");
     printed(&spool(&bench, None, &["pause"]));
