@@ -272,22 +272,28 @@ pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     let (view, list, _) = job.look()?;
     let judge = view.judge().as_ref().map_err(|why| {
         let (Unjudged::Unreadable(why) | Unjudged::Nowhere(why)) = why;
-        let id = printable(id);
-        let what = format!(
-            "{id} cannot be dropped, because nothing can be kept of it: {}",
-            printable(why)
-        );
+        let (id, why) = (printable(id), printable(why));
+        let what = format!("{id} cannot be dropped, because nothing can be kept of it: {why}");
         Refusal::new(what, "a person takes it out of the list")
     })?;
     let missing = view.missing(&list);
     // Another task may have taken the id of one that has left the list.
     let is_missing = missing.iter().any(|gone| gone.eq_ignore_ascii_case(id));
     let found = list.find(id).filter(|_| !is_missing);
+    let (known, matched) = (judge.known(), judge.matched(&list));
+    let is_done = |task: &&Task| {
+        let newest = receipt_of(task, &matched, &known);
+        let counts = task.done && !view.counted(list.clone()).1.contains(&task.id);
+        counts && newest.is_none_or(|receipt| receipt.by != Witness::Drop)
+    };
+    if let Some(task) = found.filter(is_done) {
+        let what = format!("{} is done", printable(&task.id));
+        return Err(Refusal::new(what, "to drop it all the same, open its box first").into());
+    }
     // The loop may be over: its list is still kept.
     let armed_at = view.record.as_ref().map(|record| record.armed_at).unwrap_or_default();
-    let armed = judge.armed_list().is_none().then(|| armed_list(job.feature, armed_at)).flatten();
-    let armed = judge.armed_list().map(|armed| &armed.list).or(armed.as_ref());
-    let left = armed.and_then(|armed| armed.find(id));
+    let armed = armed_list(job.feature, armed_at.max(judge.armed.at));
+    let left = armed.as_ref().and_then(|armed| armed.find(id));
     let task = found.or(left).ok_or_else(|| job.feature.no_task(&list, id))?;
     let mut books = job.open()?;
     if found.is_some() {
@@ -296,7 +302,7 @@ pub fn drop_task(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
         books.note(&JournalEvent::Dropped, &format!("{} {}", task.id, printable(&task.title)))?;
     }
     let id = printable(&task.id);
-    let lasting = |task| id_of(task, &judge.matched(&list), &judge.known()).to_owned();
+    let lasting = |task| id_of(task, &matched, &known).to_owned();
     let task = found.map_or_else(|| task.id.clone(), lasting);
     let (by, proof, no_change) = (Witness::Drop, Some(Proof::Word), Some(why));
     let receipt = Receipt { task, by, proof, no_change, ..Receipt::default() };

@@ -830,6 +830,24 @@ fn dropped_task_is_not_done() {
 }
 
 #[test]
+fn done_task_is_not_dropped() {
+    let project = Project::armed(FOUR);
+    project.task(&["done", "T002"]).ok();
+    let drop = ["drop", "T002", "nobody needs it"];
+    for end in [false, true] {
+        if end {
+            project.spool(&["stop"]).ok();
+        }
+        let noted = project.progress();
+        project.call(&drop).refused().has("T002 is done\nto drop it all the same, open its box");
+        assert_eq!(project.progress(), noted);
+    }
+    project.edit_tasks("[x] T002", "[ ] T002");
+    project.call(&drop).ok();
+    project.call(&drop).ok();
+}
+
+#[test]
 fn left_task_is_dropped_after_end() {
     let project = Project::armed("- [ ] T001 a\n- [ ] T002 b\n");
     project.task(&["done", "T001"]).ok();
