@@ -213,7 +213,7 @@ pub fn shown(checks: &[Check], checks_from: &str, commands: &VerifyCommands, lis
         let (tasks, list) = (text::counted(commands.len() as u64, "task"), text::line(list));
         let _ = writeln!(
             text,
-            "Verify commands of {tasks}, from {list}, run when one is reported as done or ticked by hand:"
+            "Verify commands of {tasks}, from {list}, run when one is reported as done, and at the end for boxes ticked by hand:"
         );
         for (command, ids) in by_command(commands) {
             let _ = writeln!(text, "  {}  ({})", indented(command), ids_in_words(&ids));
