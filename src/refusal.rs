@@ -43,10 +43,8 @@ impl Refusal {
 
     /// Without what only a person may do.
     pub fn for_agent(self) -> Self {
-        match self {
-            Self::Kept(what, _) => Self::new(what, "only a person takes it over all the same"),
-            other => other,
-        }
+        let Self::Kept(what, _) = self else { return self };
+        Self::new(what, "only a person takes it over all the same")
     }
 
     pub fn unwritable(path: &Path, error: &io::Error) -> Self {

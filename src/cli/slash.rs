@@ -56,9 +56,7 @@ fn answer(event: &HookEvent, command: &str, arguments: &str) -> HookAnswer {
         "status" => name_in(arguments, STATUS).and_then(|named| shown(event, named)),
         "ralph-loop" => ralph(event, arguments, Flavour::Plain),
         "ulw-loop" => ralph(event, arguments, Flavour::Ultrawork),
-        "cancel-ralph" => {
-            name_in(arguments, CANCEL_RALPH).and_then(|named| cancel_ralph(event, named))
-        }
+        "cancel-ralph" => name_in(arguments, CANCEL_RALPH).and_then(|id| cancel_ralph(event, id)),
         _ => return HookAnswer::silent(),
     };
     answered
@@ -107,12 +105,10 @@ fn asks(event: &HookEvent) -> String {
     if event.asks.is_empty() {
         return String::new();
     }
-    [
-        "\nThis session asks you about ",
-        event.asks,
-        ", and the loop waits meanwhile.\nAllow what it needs: /permissions, or shift+tab for another mode.",
-    ]
-    .concat()
+    format!(
+        "\nThis session asks you about {}, and the loop waits meanwhile.\nAllow what it needs: /permissions, or shift+tab for another mode.",
+        event.asks
+    )
 }
 
 /// Spec-kit's own command arms the loop and runs. Without work for a loop, the command runs as usual. A person's
@@ -263,25 +259,18 @@ fn project_of_session(event: &HookEvent) -> Option<Project> {
     let folders = starts.iter().flatten().filter_map(|folder| real_path(folder).ok());
     let projects = around.chain(folders.map(|root| Project { root }));
     let knows = |project: &Project| Loops::of(&project.root).knows(session);
-    let mut own: Vec<_> =
-        projects.filter(|project| knows(project) || project.keeps(session)).collect();
+    let own: Vec<_> = projects.filter(|one| knows(one) || one.keeps(session)).collect();
     // Anybody can make notes in any folder; a loop is kept where no agent does.
-    let first = own.iter().position(|project| project.keeps(session)).unwrap_or(0);
-    (first < own.len()).then(|| own.swap_remove(first))
+    own.iter().find(|project| project.keeps(session)).or(own.first()).cloned()
 }
 
 /// This session's loop comes first.
 fn project_with_loops(event: &HookEvent, session: Option<&str>) -> Option<Project> {
     let starts = [event.cwd.clone(), event.started_in.clone()];
-    let knows =
-        |project: &Project| session.is_some_and(|session| Loops::of(&project.root).knows(session));
-    let mut projects =
-        starts.iter().flatten().filter_map(|start| Project::with_loops(start, session));
-    let near = projects.next();
-    if near.as_ref().is_some_and(knows) {
-        return near;
-    }
-    projects.find(knows).or(near)
+    let knows = |one: &&Project| session.is_some_and(|own| Loops::of(&one.root).knows(own));
+    let with_loops = |start: &PathBuf| Project::with_loops(start, session);
+    let near: Vec<Project> = starts.iter().flatten().filter_map(with_loops).collect();
+    near.iter().find(knows).or(near.first()).cloned()
 }
 
 /// The folder where the session started: a ralph loop needs no project.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
 use super::context::{own_session, whole};
 use super::handle::{LoopHandle, NameKind};
@@ -12,6 +12,7 @@ use super::person::in_agents_session;
 use super::selection::{Steering, WhichLoop};
 use super::steered::{Answer, Running, ask, on_change};
 use crate::feature::project::printable;
+use crate::refusal::Refusal;
 use crate::runner::requests::RunnerRequest;
 use crate::runner::state::{Holder, LoopStatus, holder, read_state};
 use crate::session::cancel::{CancelledFeature, cancel_feature, cancel_task};
@@ -61,11 +62,8 @@ fn telling() -> EndNotice {
 fn of_task(meant: &LoopHandle) -> Result<String> {
     let session = meant.name(NameKind::Session).unwrap_or_default();
     let text = cancel_task(&Loops::of(&meant.root), session, telling())?;
-    text.with_context(|| {
-        format!(
-            "session `{session}` has no loop that lives\n`spool status` lists the loops of this project"
-        )
-    })
+    let none = || Refusal::NoLoop(format!("session `{session}` has no loop that lives"));
+    Ok(text.ok_or_else(none)?)
 }
 
 fn of_feature(meant: &LoopHandle) -> Result<String> {

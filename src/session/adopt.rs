@@ -128,12 +128,9 @@ fn meant(loops: &Loops, adopter: Adopter<'_>) -> Result<String, Refusal> {
         Some(named) if named == adopter.session => {
             return Err(Refusal::NoLoop("this session has that loop already".to_owned()));
         }
-        Some(named) if candidates.iter().any(|record| record.session == named) => {
-            return Ok(named.to_owned());
-        }
-        Some(named) => {
-            candidates.retain(|record| named.len() >= 4 && record.session.starts_with(named));
-        }
+        Some(named) => candidates.retain(|Record { session, .. }| {
+            session == named || (named.len() >= 4 && session.starts_with(named))
+        }),
         None if candidates.iter().any(is_left) => {
             candidates.retain(is_left);
         }

@@ -84,20 +84,19 @@ pub fn kept_from_others(loops: &Loops, record: &Record) -> Option<Refusal> {
     if of(loops, record).leaves_behind(record) {
         return None;
     }
-    let session = printable(&record.session);
+    let (session, about) = (printable(&record.session), printable(&record.about));
     if record.pause().is_some_and(|pause| !pause.ends_by_itself()) {
         let what = format!("the loop of session {session} is paused");
         let next =
             format!("continue it with `spool resume --session {session}`, or take it with --force");
         return Some(Refusal::Kept(what.into(), next.into()));
     }
-    let about = printable(&record.about);
-    let (about, cancel) = match record.kind {
-        LoopKind::Task => (format!("`{about}`"), format!("cancel-ralph {session}")),
-        _ => (format!("feature `{about}`"), format!("cancel {about}")),
+    let (of, cancel) = match record.kind {
+        LoopKind::Task => ("", format!("cancel-ralph {session}")),
+        _ => ("feature ", format!("cancel {about}")),
     };
     let what = format!(
-        "session {session} works on {about}: it gave a sign of life {} ago; a loop is taken over when its session is gone, or after an hour of silence",
+        "session {session} works on {of}`{about}`: it gave a sign of life {} ago; a loop is taken over when its session is gone, or after an hour of silence",
         text::age(record.silent_for())
     );
     let next = format!(
