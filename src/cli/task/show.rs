@@ -59,7 +59,7 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if next.is_empty() {
-        outln!("{}", nothing_open(&list, &missing, &job.feature));
+        outln!("{}", nothing_open(&list, &missing, job.feature));
         return Ok(ExitCode::SUCCESS);
     }
     for task in &next {

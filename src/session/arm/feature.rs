@@ -74,7 +74,7 @@ pub fn arm(
     let optional = chosen.include_optional();
     let is_judged = chosen.proof() == LeastProof::Files;
     let view = FeatureView::of(project, &feature);
-    let mut refused = is_judged.then(|| view.judged(LOOK).0).unwrap_or_default();
+    let mut refused = if is_judged { view.judged(LOOK).0 } else { Vec::new() };
     let (all, text) = tasks_of(&feature, optional, &mut refused)?;
     let features = || project.features_in_words();
     let asked = Selection::of(words, &request.literal, (&all, &text), features)?;
@@ -97,8 +97,7 @@ pub fn arm(
     let mut notes = asked_notes(&tasks, &asked, &refused);
     notes.extend(left_note(&view.snapshot().gone));
     notes.extend(others_in_words(&feature.folder));
-    notes.extend(kept_aside);
-    notes.extend(handoff_note(&feature, &chosen));
+    notes.extend(kept_aside.into_iter().chain(handoff_note(&feature, &chosen)));
     let last = arming.pins.as_ref().ok().and_then(|pins| last_limits(pins, &feature));
     notes.extend(lower_limits(&mut state, &tasks, request, last));
     fill(&mut state, &feature, &tasks, request);

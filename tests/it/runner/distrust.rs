@@ -260,7 +260,7 @@ fn proved_boxes_stay_proved() {
     bench.agent(&format!("{TICK}echo 1 > made.txt"));
     bench.ralph("").run().with_code(0).says("Proved: 1 by files");
     bench.ralph("--strict").run().with_code(0).says("all the work is done");
-    bench.write(&in_change("tasks.md"), "- [x] T001 Make made.txt\n- [x] T002 Make b.txt\n");
+    bench.write(in_change("tasks.md"), "- [x] T001 Make made.txt\n- [x] T002 Make b.txt\n");
     bench.ralph("--strict").run().with_code(11).says("nothing was verified");
 }
 
