@@ -132,7 +132,20 @@ impl Headings {
     /// 1: Log in`, a whole title. The result is the number of bytes that name them; `None` for no heading.
     pub fn mark(&self, list: &TaskList, typed: &str, marks: &mut [bool]) -> Option<usize> {
         let typed = HeadingWord::all(typed);
-        let named = |heading: &Heading| named_by(&heading.words, &typed);
+        let is_around =
+            |words: &str, word: &&HeadingWord| words.split(' ').any(|known| known == word.text);
+        let before = typed.iter().take_while(|word| is_around("just only the", word)).count();
+        let behind = typed.iter().rev().take_while(|word| is_around("only phase", word)).count();
+        // `just the polish phase` is what `polish` is.
+        let core = typed.get(before..typed.len() - behind).unwrap_or_default();
+        let is_whole = |named: &(usize, bool)| core.last().is_some_and(|last| last.end == named.0);
+        let named = |heading: &Heading| {
+            let of_core = || {
+                let (_, is_own) = named_by(&heading.words, core).filter(is_whole)?;
+                Some((typed.last()?.end, is_own))
+            };
+            named_by(&heading.words, &typed).or_else(of_core)
+        };
         let named: Vec<_> = self.all.iter().map(named).collect();
         // A whole heading outdoes its beginning, and phase 3 the phases 3.1 and 3.2.
         let best = (*named.iter().max()?)?;
@@ -388,7 +401,18 @@ mod tests {
         }
         assert_eq!(of("implementation").1, ["T004", "T004.F1", "T004.F2"]);
         assert_eq!(of("PHASE 12").1, ["T005"]);
-        for typed in ["phase 9", "phase out", "polish it", "implementation of it", ""] {
+        for typed in ["polish phase", "the polish", "Polish only", "just the polish phase, only"] {
+            assert_eq!(of(typed), (Some(String::new()), vec!["T005".into()]), "{typed}");
+        }
+        for typed in [
+            "phase 9",
+            "phase out",
+            "polish it",
+            "implementation of it",
+            "the phase 12 code",
+            "the only phase",
+            "",
+        ] {
             assert_eq!(of(typed), (None, vec![]), "{typed}");
         }
     }

@@ -106,7 +106,6 @@ impl<'a> TaskReader<'a> {
         if self.has_some() && matches!(word, "and" | "&" | "+") {
             return self.take(after);
         }
-        let is_task = |id: &str| is_like_task(id) || self.task(id).is_some();
         if let Some(task) = self.task(word) {
             let (joint, behind) = item(after);
             let (last, behind) = item(behind);
@@ -115,7 +114,8 @@ impl<'a> TaskReader<'a> {
                 let what = format!("`{word} {joint}` names no last task");
                 return Err(Refusal::new(what, format!("write `{word}-{end}`; {LIST}")));
             }
-            if (DASHES.contains(&joint) || matches!(joint, "to" | "through")) && is_task(last) {
+            if (DASHES.contains(&joint) || matches!(joint, "to" | "through")) && self.is_task(last)
+            {
                 self.mark_range(word, last)?;
                 return Ok(Some(behind));
             }
@@ -130,7 +130,7 @@ impl<'a> TaskReader<'a> {
         }
         if let Some((first, last)) = DASHES.iter().find_map(|dash| word.split_once(dash)) {
             let last = last.trim_start_matches('.');
-            if self.task(first).is_some() || (is_like_task(first) && is_task(last)) {
+            if self.task(first).is_some() || (is_like_task(first) && self.is_task(last)) {
                 self.mark_range(first, last)?;
                 return Ok(Some(after));
             }
@@ -159,6 +159,10 @@ impl<'a> TaskReader<'a> {
 
     fn task(&self, id: &str) -> Option<&'a Task> {
         self.list.find(id)
+    }
+
+    fn is_task(&self, word: &str) -> bool {
+        is_like_task(word) || self.task(word).is_some()
     }
 
     fn has_some(&self) -> bool {
@@ -228,12 +232,11 @@ impl<'a> TaskReader<'a> {
         let mut rest = words.trim_start_matches(is_end);
         while !rest.is_empty() {
             let (word, behind) = rest.split_at(rest.find(is_end).unwrap_or(rest.len()));
-            let mut ends = word.split(['-', '–', '—', '…']).flat_map(|end| end.split(".."));
+            let ends =
+                word.split(['-', '–', '—', '…']).flat_map(|end| end.split("..")).chain([word]);
+            let mut ends = ends.map(|end| end.trim_end_matches('.'));
             let word = word.trim_end_matches('.');
-            if ends.any(|end| is_like_task(end.trim_end_matches('.')))
-                || (word.starts_with(char::is_alphabetic) && self.task(word).is_some())
-                || is_like_feature(word)
-            {
+            if is_like_feature(word) || ends.any(|end| self.is_task(end)) {
                 return Some(word);
             }
             if let Some((part, _)) = self.part_at(rest, 0) {
@@ -516,6 +519,8 @@ mod tests {
             both("T001-T003", "use  python,\n\t3.12")
         );
         assert_eq!(words("phase 2 only"), both("T003, T004, T004.F1", "only"));
+        assert_eq!(words("T001 polish phase"), both("T001, T010, TASK-7, 2.1", ""));
+        assert_eq!(words("just the login form"), both("", "just the login form"));
         assert_eq!(
             words("Phase 2: User Story 1 - Login and mocks"),
             both("T003, T004, T004.F1", "and mocks")
@@ -561,6 +566,11 @@ mod tests {
             "use python T0O1",
             "T001 001-login",
             "2.1 is the version",
+            "tasks 2.1 T002",
+            "just 2.1 please",
+            "do 2.1-2.2 and more",
+            "finish the 2.1.",
+            "all but (2.1)",
             "go on at 002-other",
             "as in task-7 before",
         ] {
