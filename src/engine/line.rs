@@ -236,6 +236,13 @@ impl<'a> TaskText<'a> {
         task
     }
 
+    /// The id is a label where an id stands behind.
+    pub fn unlabeled(self) -> Self {
+        let inner = Self::read(self.title);
+        let parallel = self.parallel || inner.parallel;
+        if inner.id.is_some() { Self { parallel, ..inner } } else { self }
+    }
+
     /// Takes the marks in brackets before the description.
     fn take_marks(&mut self, text: &'a str) -> &'a str {
         let mut rest = trimmed_start(text);
@@ -288,7 +295,7 @@ fn is_story(mark: &str) -> bool {
 }
 
 /// Takes `T001`, `1.2`, `T001:`, `**T001**`, `[T001]` or `1.` from the front of a description.
-fn take_id(text: &str) -> Option<(&str, &str)> {
+pub(super) fn take_id(text: &str) -> Option<(&str, &str)> {
     if let Some(end) = plain_id(text.as_bytes()) {
         return Some(text.split_at(end));
     }

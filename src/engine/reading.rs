@@ -1,14 +1,14 @@
 //! Reads a task list: which lines are tasks, what belongs to each, and which lines only look like tasks.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use memchr::memmem;
 
 use super::aside::{Aside, AsideKind, TOGETHER};
 use super::boxes;
-use super::line::{Piece, TaskBox, TaskText, text_of};
+use super::line::{Piece, TaskBox, TaskText, take_id, text_of};
 use super::markdown::{self, Kind, Line};
 use super::tasks::{NESTED, Task, TaskList};
 
@@ -23,6 +23,10 @@ const LONGEST_LEGEND: usize = 32;
 impl TaskList {
     /// Any input is a list: nothing fails.
     pub fn parse(text: &[u8]) -> Self {
+        Self::read(text, BTreeSet::new())
+    }
+
+    fn read(text: &[u8], labels: BTreeSet<String>) -> Self {
         let is_utf16 = text.starts_with(b"\xff\xfe")
             || text.starts_with(b"\xfe\xff")
             || (memchr::memchr(0, text).is_some() && memmem::find(text, b"\0[\0").is_some());
@@ -39,10 +43,17 @@ impl TaskList {
             front: markdown::front_matter(&lines),
             length: text.len(),
             tasks: Vec::with_capacity(lines.len()),
+            labels,
             ..ListReader::default()
         };
         for (number, line) in lines.iter().enumerate() {
             reader.read(number + 1, line);
+        }
+        if reader.ids.is_repeated && reader.labels.is_empty() {
+            let labels = labels_of(&reader.tasks, text);
+            if !labels.is_empty() {
+                return Self::read(text, labels);
+            }
         }
         reader.leave_headings(0);
         // `[in progress]` is a state to the eye where boxes stand below the same heading.
@@ -96,6 +107,18 @@ impl Above {
     }
 }
 
+/// Labels in brackets with different ids behind them, such as `[P0] T001`.
+fn labels_of(tasks: &[Task], text: &[u8]) -> BTreeSet<String> {
+    let mut first = BTreeMap::new();
+    let labeled = tasks.iter().filter(|task| task.has_label(text, task.stem()));
+    let labeled = labeled.map(|task| (task.stem().to_ascii_uppercase(), take_id(&task.title)));
+    let labels = labeled.filter_map(|(label, found)| {
+        let id = found.map(|(id, _)| id);
+        (*first.entry(label.clone()).or_insert(id) != id).then_some(label)
+    });
+    labels.collect()
+}
+
 /// A question mark behind a mark, as in spec-kit's explanation of a task's form.
 fn says_format(text: &str) -> bool {
     ["[P?]", "[US?]", "[Story?]"].iter().any(|mark| text.contains(mark))
@@ -140,6 +163,8 @@ struct ListReader {
     /// Tasks that a line may belong to, each nested in the one before.
     open: Vec<usize>,
     ids: Ids,
+    /// Names in capitals that are no ids where an id follows.
+    labels: BTreeSet<String>,
     phase: Arc<str>,
     section: usize,
     phases: usize,
@@ -263,7 +288,12 @@ impl ListReader {
             }
             (None, None) => text_of(behind),
         };
-        let task = TaskText::read(&said);
+        let mut task = TaskText::read(&said);
+        if !self.labels.is_empty()
+            && task.id.is_some_and(|id| self.labels.contains(&id.to_ascii_uppercase()))
+        {
+            task = task.unlabeled();
+        }
         let none = match task.id {
             None if said.is_empty() => Some(AsideKind::Bare),
             // Spec-kit's `[P]` marks parallel work; its notes explain the mark in a list.
@@ -432,6 +462,8 @@ impl ListReader {
 struct Ids {
     /// Uses of each name in capitals; empty until the first lookup.
     taken: BTreeMap<String, usize>,
+    /// A task has the own id of another one.
+    is_repeated: bool,
 }
 
 impl Ids {
@@ -449,8 +481,12 @@ impl Ids {
         }
         let copies = self.taken.entry(id.to_ascii_uppercase()).or_default();
         *copies += 1;
+        if *copies == 1 {
+            return id;
+        }
+        self.is_repeated |= found.id.is_some();
         // No id in a list has a `~`.
-        if *copies == 1 { id } else { format!("{id}~{copies}") }
+        format!("{id}~{copies}")
     }
 }
 

@@ -85,16 +85,9 @@ impl TaskList {
 
     /// Marks the tasks with a label such as `[US1]`; `true` if there are any.
     pub fn mark_story(&self, text: &[u8], label: &str, marks: &mut [bool]) -> bool {
-        let label = format!("[{label}]");
-        let mut found = false;
-        for (task, mark) in self.tasks.iter().zip(marks) {
-            let block = text.get(task.block.clone()).unwrap_or_default();
-            let line = block.split(|byte| *byte == b'\n').next().unwrap_or_default();
-            if memchr::memmem::find(line, label.as_bytes()).is_some() {
-                (*mark, found) = (true, true);
-            }
-        }
-        found
+        let pairs = self.tasks.iter().zip(marks);
+        let labeled = pairs.filter(|(task, _)| task.has_label(text, label));
+        labeled.map(|(_, mark)| *mark = true).count() > 0
     }
 }
 
