@@ -121,7 +121,12 @@ impl Now {
         let paths = paths.or_else(|| Some(Project { root: root?.to_owned() }));
         let runners = root.map(runners::all).unwrap_or_default();
         let mut report = match project {
-            Ok(project) => Some(StatusReport::of(&project)),
+            Ok(project) => {
+                let mut report = StatusReport::of(&project);
+                // A person may name any feature.
+                report.features.retain(|feature| typed.is_some() || feature.is_begun());
+                Some(report)
+            }
             // A project that only runners work on needs no `.specify`.
             Err(_) if !runners.is_empty() => None,
             Err(error) => return Err(error),

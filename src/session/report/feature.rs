@@ -56,16 +56,13 @@ pub struct FeatureReport {
 }
 
 impl FeatureReport {
-    /// The features with a state file or a loop, and the current one first.
+    /// All features, the current one first.
     pub fn all(project: &Project, loops: &Loops) -> Vec<Self> {
         let current = project.current_feature().ok().flatten();
         let report = |feature: &Feature| {
             Self::of(project, feature, loops, current.as_ref() == Some(feature))
         };
-        let mut features: Vec<Self> = project.features().iter().map(report).collect();
-        features.retain(|Self { facts, corrupt, r#loop, .. }| {
-            facts.current || *corrupt || facts.phase.is_some() || r#loop.is_some()
-        });
+        let features: Vec<Self> = project.features().iter().map(report).collect();
         sorted(features, |one, other| {
             (!one.facts.current, &one.facts.name).cmp(&(!other.facts.current, &other.facts.name))
         })
@@ -123,6 +120,12 @@ impl FeatureReport {
             review: String::new(),
             runner: String::new(),
         }
+    }
+
+    /// The current feature, and one with a state file or a loop.
+    pub fn is_begun(&self) -> bool {
+        let facts = &self.facts;
+        facts.current || self.corrupt || facts.phase.is_some() || self.r#loop.is_some()
     }
 
     pub fn form(&self) -> FeatureForm {

@@ -103,6 +103,21 @@ fn commands_share_loop_names() {
 }
 
 #[test]
+fn status_finds_features_without_loops() {
+    let project = Project::armed(FOUR);
+    project.write("specs/002-shop-cart/tasks.md", "- [x] T001 Add a\n- [ ] T002 Add b\n");
+    let all = project.spool(&["status"]).ok();
+    assert!(all.contains(FEATURE) && !all.contains("002-shop-cart"), "{all}");
+    for name in ["2", "002-shop-cart", "cart", "specs/002-shop-cart/tasks.md"] {
+        for words in [&["status", "-f", name][..], &["status", name]] {
+            let shown = project.spool(words).ok();
+            let told = shown.contains("Loop: none") && shown.contains("Tasks: 1 of 2 done");
+            assert!(told && !shown.contains(FEATURE), "{words:?}: {shown}");
+        }
+    }
+}
+
+#[test]
 fn one_kind_shares_short_forms() {
     let project = Project::armed(FOUR);
     for name in [FEATURE, "001", "1", "login"] {
