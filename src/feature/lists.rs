@@ -33,15 +33,22 @@ pub fn names_in(folder: &Path) -> (Vec<String>, bool) {
 
 /// [`other_lists`] in words.
 pub fn others_in_words(own: &Path) -> Option<String> {
+    named(own, "boxes are open in lists that the loop does not go by")
+}
+
+/// Why no loop goes by the lists in a folder; `None` without [`other_lists`].
+pub fn too_many_lists(own: &Path) -> Option<String> {
+    named(own, &format!("`{}` has more lists than a loop goes by", own.display()))
+}
+
+fn named(own: &Path, what: &str) -> Option<String> {
     let others = other_lists(own).join(", ");
-    let words =
-        format!("boxes are open in lists that the loop does not go by: {}", text::line(&others));
-    (!others.is_empty()).then_some(words)
+    (!others.is_empty()).then(|| format!("{what}: {}", text::line(&others)))
 }
 
 /// Lists with open boxes that no loop goes by, as paths in the folder: texts with `tasks` or `todo` in their path,
 /// and the list that OpenSpec's schema names. A list that cannot be read counts.
-pub fn other_lists(own: &Path) -> Vec<String> {
+fn other_lists(own: &Path) -> Vec<String> {
     let (tracked, mut found) = (tracked(own), Vec::new());
     let is_project = |at: &&Path| at.join(".specify").is_dir() || at.join("openspec").is_dir();
     let root = own.ancestors().find(is_project).unwrap_or(own);

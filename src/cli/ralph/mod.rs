@@ -18,6 +18,7 @@ use crate::cli::selection::refuse_agents;
 use crate::engine::Check;
 use crate::evidence::task_list::{self, TASKS};
 use crate::feature::converge::{ConvergeCommand, for_any_agent};
+use crate::feature::lists::too_many_lists;
 use crate::feature::settings::Settings;
 use crate::forms;
 use crate::forms::events::{EventForm, RunnerEvent};
@@ -380,12 +381,8 @@ fn done(change: &Change, options: &Options) -> Result<DoneWhen> {
             "`{folder}/{TASKS}` cannot be read: {problem}\nput the list there, or use --done manual"
         ),
     }
-    let others = change.other_lists();
-    if !others.is_empty() {
-        bail!(
-            "`{folder}` has more lists than a loop goes by: {}\nput all tasks into `{folder}/{TASKS}`, or use --done manual",
-            text::line(&others.join(", "))
-        );
+    if let Some(why) = too_many_lists(&change.folder) {
+        bail!("{why}\nput all tasks into `{folder}/{TASKS}`, or use --done manual");
     }
     if change.tasks().is_none() {
         if options.done.is_some() {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::names;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::converge::ConvergeCommand;
-use crate::feature::lists::{names_in, other_lists};
+use crate::feature::lists::names_in;
 use crate::feature::project::{Feature, Project};
 use crate::feature::{checklists, extensions};
 use crate::store::due::ExtensionHooks;
@@ -77,11 +77,6 @@ impl Change {
     /// `None` without a list, and while the list is unreadable.
     pub fn task_list(&self) -> Option<TaskFile> {
         task_list::read(self.tasks()?.parent()?).ok()
-    }
-
-    /// The change's lists that no loop uses.
-    pub fn other_lists(&self) -> Vec<String> {
-        other_lists(&self.folder)
     }
 
     /// A line to choose from: the id, and how many tasks are done.

@@ -16,7 +16,7 @@ use crate::engine::tasks::TaskList;
 use crate::engine::{Check, Demand, Ledger, ReviewWhen, ended_by};
 use crate::evidence::commits;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
-use crate::feature::lists::others_in_words;
+use crate::feature::lists::{others_in_words, too_many_lists};
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::requirements::specification;
 use crate::feature::settings::{SETTINGS, Settings, review_by};
@@ -306,12 +306,15 @@ fn tasks_of(
     let path = feature.folder.join(TASKS);
     let shown = path.display();
     let mut file = task_list::read(&feature.folder).map_err(|problem| {
-        let what = format!(
-            "feature `{}` has no task list to work through: `{shown}`: {problem}",
-            feature.name
-        );
-        let is_there = path.is_file();
-        Refusal::nothing(what, if is_there { "put the file itself there" } else { MAKE_A_LIST })
+        let name = &feature.name;
+        let what =
+            format!("feature `{name}` has no task list to work through: `{shown}`: {problem}");
+        let next = match too_many_lists(&feature.folder) {
+            _ if path.is_file() => "put the file itself there".to_owned(),
+            Some(why) => return Refusal::nothing(why, format!("put all tasks into `{shown}`")),
+            None => MAKE_A_LIST.to_owned(),
+        };
+        Refusal::nothing(what, next)
     })?;
     refused.retain(|id| file.list.find(id).is_some_and(|task| task.done));
     if !refused.is_empty() {

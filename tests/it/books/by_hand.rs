@@ -627,6 +627,20 @@ fn ticked_list_names_open_ones() {
 }
 
 #[test]
+fn several_lists_alone_are_named() {
+    let project = Project::with("");
+    std::fs::remove_file(project.tasks_path()).unwrap();
+    for side in ["backend", "frontend"] {
+        let folder = project.tasks_path().with_file_name(side);
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("tasks.md"), "- [ ] T001 Write src/b.rs\n").unwrap();
+    }
+    let refused = project.spool(&["start"]).refused();
+    refused.has("more lists than a loop goes by: backend/tasks.md, frontend/tasks.md");
+    refused.has("put all tasks into `");
+}
+
+#[test]
 fn emptied_file_is_work() {
     let project = Project::with("- [ ] T001 Empty the file note.txt\n");
     project.write("note.txt", "TODO a");
