@@ -1,6 +1,7 @@
 //! One line of a task list: the box, the id, the marks and the description.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -236,11 +237,12 @@ impl<'a> TaskText<'a> {
         task
     }
 
-    /// The id is a label where an id stands behind.
-    pub fn unlabeled(self) -> Self {
+    /// A label is no id where an id stands behind it.
+    pub fn without(self, labels: &BTreeMap<String, usize>) -> Self {
+        let is_label = self.id.is_some_and(|id| labels.contains_key(&id.to_ascii_uppercase()));
         let inner = Self::read(self.title);
         let parallel = self.parallel || inner.parallel;
-        if inner.id.is_some() { Self { parallel, ..inner } } else { self }
+        if is_label && inner.id.is_some() { Self { parallel, ..inner } } else { self }
     }
 
     /// Takes the marks in brackets before the description.
@@ -295,7 +297,7 @@ fn is_story(mark: &str) -> bool {
 }
 
 /// Takes `T001`, `1.2`, `T001:`, `**T001**`, `[T001]` or `1.` from the front of a description.
-pub(super) fn take_id(text: &str) -> Option<(&str, &str)> {
+fn take_id(text: &str) -> Option<(&str, &str)> {
     if let Some(end) = plain_id(text.as_bytes()) {
         return Some(text.split_at(end));
     }

@@ -1,14 +1,14 @@
 //! Reads a task list: which lines are tasks, what belongs to each, and which lines only look like tasks.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use memchr::memmem;
 
 use super::aside::{Aside, AsideKind, TOGETHER};
 use super::boxes;
-use super::line::{Piece, TaskBox, TaskText, take_id, text_of};
+use super::line::{Piece, TaskBox, TaskText, text_of};
 use super::markdown::{self, Kind, Line};
 use super::tasks::{NESTED, Task, TaskList};
 
@@ -23,10 +23,11 @@ const LONGEST_LEGEND: usize = 32;
 impl TaskList {
     /// Any input is a list: nothing fails.
     pub fn parse(text: &[u8]) -> Self {
-        Self::read(text, BTreeSet::new())
+        Self::read(text, BTreeMap::new())
     }
 
-    fn read(text: &[u8], labels: BTreeSet<String>) -> Self {
+    fn read(text: &[u8], labels: BTreeMap<String, usize>) -> Self {
+        let is_first = labels.is_empty();
         let is_utf16 = text.starts_with(b"\xff\xfe")
             || text.starts_with(b"\xfe\xff")
             || (memchr::memchr(0, text).is_some() && memmem::find(text, b"\0[\0").is_some());
@@ -43,17 +44,14 @@ impl TaskList {
             front: markdown::front_matter(&lines),
             length: text.len(),
             tasks: Vec::with_capacity(lines.len()),
-            labels,
+            ids: Ids { labels, ..Ids::default() },
             ..ListReader::default()
         };
         for (number, line) in lines.iter().enumerate() {
             reader.read(number + 1, line);
         }
-        if reader.ids.is_repeated && reader.labels.is_empty() {
-            let labels = labels_of(&reader.tasks, text);
-            if !labels.is_empty() {
-                return Self::read(text, labels);
-            }
+        if is_first && !reader.ids.labels.is_empty() {
+            return Self::read(text, reader.ids.labels);
         }
         reader.leave_headings(0);
         // `[in progress]` is a state to the eye where boxes stand below the same heading.
@@ -107,18 +105,6 @@ impl Above {
     }
 }
 
-/// Labels in brackets with different ids behind them, such as `[P0] T001`.
-fn labels_of(tasks: &[Task], text: &[u8]) -> BTreeSet<String> {
-    let mut first = BTreeMap::new();
-    let labeled = tasks.iter().filter(|task| task.has_label(text, task.stem()));
-    let labeled = labeled.map(|task| (task.stem().to_ascii_uppercase(), take_id(&task.title)));
-    let labels = labeled.filter_map(|(label, found)| {
-        let id = found.map(|(id, _)| id);
-        (*first.entry(label.clone()).or_insert(id) != id).then_some(label)
-    });
-    labels.collect()
-}
-
 /// A question mark behind a mark, as in spec-kit's explanation of a task's form.
 fn says_format(text: &str) -> bool {
     ["[P?]", "[US?]", "[Story?]"].iter().any(|mark| text.contains(mark))
@@ -163,8 +149,6 @@ struct ListReader {
     /// Tasks that a line may belong to, each nested in the one before.
     open: Vec<usize>,
     ids: Ids,
-    /// Names in capitals that are no ids where an id follows.
-    labels: BTreeSet<String>,
     phase: Arc<str>,
     section: usize,
     phases: usize,
@@ -289,10 +273,8 @@ impl ListReader {
             (None, None) => text_of(behind),
         };
         let mut task = TaskText::read(&said);
-        if !self.labels.is_empty()
-            && task.id.is_some_and(|id| self.labels.contains(&id.to_ascii_uppercase()))
-        {
-            task = task.unlabeled();
+        if !self.ids.labels.is_empty() {
+            task = task.without(&self.ids.labels);
         }
         let none = match task.id {
             None if said.is_empty() => Some(AsideKind::Bare),
@@ -318,7 +300,7 @@ impl ListReader {
         let is_on_line = |mark: &usize| *mark < line.start + line.text.len();
         let names_check =
             task.fixes.is_none() && self.checks.get(self.next_check).is_some_and(is_on_line);
-        let id = self.ids.unused(&task, &self.tasks);
+        let id = self.ids.unused(&task, &said, &self.tasks);
         self.open.push(self.tasks.len());
         self.tasks.push(Task {
             id,
@@ -462,13 +444,13 @@ impl ListReader {
 struct Ids {
     /// Uses of each name in capitals; empty until the first lookup.
     taken: BTreeMap<String, usize>,
-    /// A task has the own id of another one.
-    is_repeated: bool,
+    /// Names in capitals that came again in brackets: no ids where an id stands behind, as in `[P0] T001`.
+    labels: BTreeMap<String, usize>,
 }
 
 impl Ids {
     /// The task's own id, or its first words; a repeated name gets a number.
-    fn unused(&mut self, found: &TaskText<'_>, tasks: &[Task]) -> String {
+    fn unused(&mut self, found: &TaskText<'_>, said: &str, tasks: &[Task]) -> String {
         let id = match found.id {
             Some(id) => id.to_owned(),
             None => format!("@{}", short(found.title)),
@@ -484,7 +466,9 @@ impl Ids {
         if *copies == 1 {
             return id;
         }
-        self.is_repeated |= found.id.is_some();
+        if let Some(label) = found.id.filter(|label| said.contains(&format!("[{label}]"))) {
+            self.labels.insert(label.to_ascii_uppercase(), *copies);
+        }
         // No id in a list has a `~`.
         format!("{id}~{copies}")
     }

@@ -85,8 +85,13 @@ impl TaskList {
 
     /// Marks the tasks with a label such as `[US1]`; `true` if there are any.
     pub fn mark_story(&self, text: &[u8], label: &str, marks: &mut [bool]) -> bool {
-        let pairs = self.tasks.iter().zip(marks);
-        let labeled = pairs.filter(|(task, _)| task.has_label(text, label));
+        let label = format!("[{label}]");
+        let has_label = |(task, _): &(&Task, &mut bool)| {
+            let block = text.get(task.block.clone()).unwrap_or_default();
+            let line = block.split(|byte| *byte == b'\n').next().unwrap_or_default();
+            memchr::memmem::find(line, label.as_bytes()).is_some()
+        };
+        let labeled = self.tasks.iter().zip(marks).filter(has_label);
         labeled.map(|(_, mark)| *mark = true).count() > 0
     }
 }
@@ -125,19 +130,15 @@ impl Headings {
     /// 1: Log in`, a whole title. The result is the number of bytes that name them; `None` for no heading.
     pub fn mark(&self, list: &TaskList, typed: &str, marks: &mut [bool]) -> Option<usize> {
         let typed = HeadingWord::all(typed);
-        let is_around =
-            |words: &str, word: &&HeadingWord| words.split(' ').any(|known| known == word.text);
-        let before = typed.iter().take_while(|word| is_around("just only the", word)).count();
-        let behind = typed.iter().rev().take_while(|word| is_around("only phase", word)).count();
+        let is = |words: &str, word: &HeadingWord| words.split(' ').any(|known| known == word.text);
+        let before = typed.iter().take_while(|word| is("just only the", word)).count();
+        let behind = typed.iter().rev().take_while(|word| is("only phase", word)).count();
         // `just the polish phase` is what `polish` is.
         let core = typed.get(before..typed.len() - behind).unwrap_or_default();
-        let is_whole = |named: &(usize, bool)| core.last().is_some_and(|last| last.end == named.0);
-        let named = |heading: &Heading| {
-            let of_core = || {
-                let (_, is_own) = named_by(&heading.words, core).filter(is_whole)?;
-                Some((typed.last()?.end, is_own))
-            };
-            named_by(&heading.words, &typed).or_else(of_core)
+        let whole =
+            |(end, is_own)| (core.last()?.end == end).then_some((typed.last()?.end, is_own));
+        let named = |Heading { words, .. }: &Heading| {
+            named_by(words, &typed).or_else(|| named_by(words, core).and_then(whole))
         };
         let named: Vec<_> = self.all.iter().map(named).collect();
         // A whole heading outdoes its beginning, and phase 3 the phases 3.1 and 3.2.

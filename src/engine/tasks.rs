@@ -75,13 +75,6 @@ impl Task {
         stem(&self.id)
     }
 
-    /// A label such as `[US1]` stands on the line.
-    pub(super) fn has_label(&self, text: &[u8], label: &str) -> bool {
-        let block = text.get(self.block.clone()).unwrap_or_default();
-        let line = block.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        memchr::memmem::find(line, format!("[{label}]").as_bytes()).is_some()
-    }
-
     /// The report of a task that does not count, or has an odd mark.
     fn as_aside(&self) -> Aside {
         let kind = self.aside.unwrap_or(AsideKind::Mark);

@@ -303,15 +303,9 @@ impl<'a> TaskReader<'a> {
         if let Some(aside) = self.list.asides().iter().find(|aside| aside.has_word(id)) {
             return Refusal::new(aside.told(), LIST);
         }
-        let capital = id.to_ascii_uppercase();
-        let near = self.list.tasks.iter().map(|task| (distance(&task.id, &capital), &task.id));
-        let next = match near.min() {
-            // In an id of two characters such as `12`, one wrong digit names another task.
-            Some((apart, near)) if apart * 2 < near.len() => {
-                format!("did you mean `{}`? `spool task list` shows all", printable(near))
-            }
-            _ => LIST.to_owned(),
-        };
+        let near = text::nearest(id, self.list.tasks.iter().map(|task| &*task.id));
+        let meant = near.map(|near| format!("did you mean `{}`? ", printable(near)));
+        let next = meant.unwrap_or_default() + LIST;
         Refusal::new(format!("there is no task `{}` in {TASKS}", printable(id)), next)
     }
 }
