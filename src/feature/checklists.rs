@@ -18,11 +18,8 @@ const NAMED: usize = 12;
 /// The open checklists, as many as a person can read, and the number of the others.
 pub fn named(feature: &Feature) -> Vec<String> {
     let mut open = open(feature);
-    let more = open.len().saturating_sub(NAMED);
-    open.truncate(NAMED);
-    if more > 0 {
-        open.push(["and ", &more.to_string(), " more"].concat());
-    }
+    let more = open.split_off(open.len().min(NAMED)).len();
+    open.extend((more > 0).then(|| ["and ", &more.to_string(), " more"].concat()));
     open
 }
 
@@ -44,10 +41,9 @@ fn open(feature: &Feature) -> Vec<String> {
     if found.has_more {
         return unread(FOLDER, &"it holds too many files");
     }
-    let names = found.entries.iter().map(std::fs::DirEntry::file_name);
-    let mut names: Vec<_> = names.map(|name| name.to_string_lossy().into_owned()).collect();
-    names.retain(|name| name.rsplit_once('.').is_some_and(|(_, end)| end == "md"));
-    let names = sorted(names, Ord::cmp);
+    let names = found.entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let names = names.filter(|name| name.rsplit_once('.').is_some_and(|(_, end)| end == "md"));
+    let names: Vec<String> = sorted(names.collect(), Ord::cmp);
     let states = names.iter().flat_map(|name| match read::read_in(&folder, name, MOST) {
         Ok(content) => match TaskList::boxes(&content.bytes) {
             (0, _) => Vec::new(),

@@ -32,17 +32,14 @@ pub fn mandatory(root: &Path) -> (ExtensionHooks, Vec<String>) {
 
 /// As [`mandatory`], for the bytes of a file.
 pub fn mandatory_in(bytes: &[u8]) -> (ExtensionHooks, Vec<String>) {
-    let mut hooks = ExtensionHooks::default();
     let mut wrong = Vec::new();
-    match events(bytes) {
-        Ok(None) => {}
-        Ok(Some(events)) => {
-            hooks.before = commands(&events, "before_implement", &mut wrong);
-            hooks.after = commands(&events, "after_implement", &mut wrong);
-        }
-        Err(why) => wrong.push(in_file(&why)),
-    }
-    (hooks, wrong)
+    let events = events(bytes).unwrap_or_else(|why| {
+        wrong.push(in_file(&why));
+        YamlValue::Nothing
+    });
+    let before = commands(&events, "before_implement", &mut wrong);
+    let after = commands(&events, "after_implement", &mut wrong);
+    (ExtensionHooks { before, after }, wrong)
 }
 
 /// Puts the file's name before the words.
@@ -51,14 +48,13 @@ fn in_file(why: &str) -> String {
 }
 
 /// The value of `hooks`.
-fn events(bytes: &[u8]) -> Result<Option<YamlValue>, String> {
+fn events(bytes: &[u8]) -> Result<YamlValue, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| " is not UTF-8 text".to_owned())?;
     let file = read_generated(text.trim_start_matches('\u{feff}'));
     let file = file.map_err(|error| [", ", &error.what()].concat())?.value;
     match member(&file, "hooks") {
-        Some(YamlValue::Nothing) => Ok(None),
-        Some(events @ YamlValue::Map(_)) => Ok(Some(events.clone())),
-        None if matches!(file, YamlValue::Map(_) | YamlValue::Nothing) => Ok(None),
+        Some(events @ (YamlValue::Map(_) | YamlValue::Nothing)) => Ok(events.clone()),
+        None if matches!(file, YamlValue::Map(_) | YamlValue::Nothing) => Ok(YamlValue::Nothing),
         _ => Err(": its `hooks` are no map".to_owned()),
     }
 }
@@ -66,13 +62,11 @@ fn events(bytes: &[u8]) -> Result<Option<YamlValue>, String> {
 /// In the order of the file.
 fn commands(events: &YamlValue, event: &str, wrong: &mut Vec<String>) -> Vec<String> {
     let mut found = Vec::new();
-    let entries = match member(events, event) {
+    let (entries, mut is_odd) = match member(events, event) {
         None | Some(YamlValue::Nothing) => return found,
-        Some(YamlValue::List(entries)) => entries.as_slice(),
-        Some(_) => &[],
+        Some(YamlValue::List(entries)) => (entries.as_slice(), false),
+        Some(_) => (&[][..], true),
     };
-    let mut is_odd =
-        entries.is_empty() && !matches!(member(events, event), Some(YamlValue::List(_)));
     for Node { value, .. } in entries {
         if !matches!(value, YamlValue::Map(_)) {
             is_odd = true;

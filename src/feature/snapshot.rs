@@ -50,21 +50,13 @@ pub struct Unreadable {
     pub why: String,
     /// Differs with the broken content.
     pub hash: u64,
-    pub content: UnreadableContent,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnreadableContent {
-    /// The content is not ours.
-    Broken,
     /// The file cannot be opened at the moment, and may be whole.
-    Nothing,
+    may_be_whole: bool,
 }
 
 impl Unreadable {
-    fn unopened(path: PathBuf, why: String) -> Self {
-        let hash = hash_of(why.as_bytes());
-        Self { path, why, hash, content: UnreadableContent::Nothing }
+    fn new(path: PathBuf, why: String, may_be_whole: bool) -> Self {
+        Self { hash: hash_of(why.as_bytes()), path, why, may_be_whole }
     }
 }
 
@@ -131,20 +123,15 @@ impl FeatureSnapshot {
     }
 
     fn with(feature: &Feature, state: Result<State, StateError>, deadline: Deadline) -> Self {
-        let (state, corrupt) = match state {
+        let file = |why, is_whole| Unreadable::new(feature.folder.join(STATE), why, is_whole);
+        let (state, unreadable) = match state {
             Err(StateError::Missing) => (State::default(), None),
             Ok(state) => (state, None),
-            Err(StateError::Unopened { why }) => {
-                let path = feature.folder.join(STATE);
-                (State::default(), Some(Unreadable::unopened(path, why)))
-            }
+            Err(StateError::Unopened { why }) => (State::default(), Some(file(why, true))),
             Err(StateError::Corrupt { why, bytes }) => {
-                let hash = hash_of(&bytes) ^ hash_of(why.as_bytes());
-                let path = feature.folder.join(STATE);
-                (
-                    State::default(),
-                    Some(Unreadable { path, why, hash, content: UnreadableContent::Broken }),
-                )
+                let mut file = file(why, false);
+                file.hash ^= hash_of(&bytes);
+                (State::default(), Some(file))
             }
         };
         let mut snapshot = Self {
@@ -152,7 +139,7 @@ impl FeatureSnapshot {
             limits: limits_of(&PinState::Nobody, &state),
             state,
             tasks: None,
-            unreadable: corrupt,
+            unreadable,
             by_outline: false,
             is_part: false,
             text: Vec::new(),
@@ -167,12 +154,10 @@ impl FeatureSnapshot {
     /// An error for a file that cannot be opened at the moment: nothing can be judged by the file, and nothing is wrong
     /// with it.
     pub fn opened(&self) -> io::Result<()> {
-        match self.unreadable.as_ref().filter(|file| file.content == UnreadableContent::Nothing) {
-            Some(Unreadable { path, why, .. }) => {
-                Err(io::Error::other(format!("`{}` cannot be read: {why}", path.display())))
-            }
-            None => Ok(()),
-        }
+        let file = self.unreadable.iter().find(|file| file.may_be_whole);
+        file.map_or(Ok(()), |Unreadable { path, why, .. }| {
+            Err(io::Error::other(format!("`{}` cannot be read: {why}", path.display())))
+        })
     }
 
     /// Sets the limits of the armed loop, and keeps only its tasks in the list. Waits until the deadline if that needs
@@ -224,18 +209,12 @@ impl FeatureSnapshot {
                 self.text = file.bytes;
             }
             Err(Problem::Missing) => {}
-            Err(Problem::Refused(why))
-                if self.unreadable.is_none() && !folder.join(TASKS).is_symlink() =>
-            {
-                self.unreadable = Some(Unreadable::unopened(folder.join(TASKS), why));
+            Err(problem) => {
+                let path = folder.join(TASKS);
+                let is_whole = matches!(problem, Problem::Refused(_)) && !path.is_symlink();
+                let file = Unreadable::new(path, problem.to_string(), is_whole);
+                self.unreadable.get_or_insert(file);
             }
-            Err(problem) if self.unreadable.is_none() => {
-                let why = problem.to_string();
-                let hash = hash_of(why.as_bytes());
-                let (path, content) = (folder.join(TASKS), UnreadableContent::Broken);
-                self.unreadable = Some(Unreadable { path, why, hash, content });
-            }
-            Err(_) => {}
         }
     }
 

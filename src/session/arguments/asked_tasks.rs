@@ -119,9 +119,8 @@ impl<'a> TaskReader<'a> {
                 self.mark_range(word, last)?;
                 return Ok(Some(behind));
             }
-            if !word.contains(char::is_alphabetic) {
-                self.number = Some(word);
-            }
+            self.number =
+                Some(word).filter(|word| !word.contains(char::is_alphabetic)).or(self.number);
             if task.aside == Some(AsideKind::Optional) {
                 self.optional.push(task.id.clone());
             }

@@ -46,10 +46,8 @@ pub fn state_to_start_from(
 
 /// Iterations for so many tasks: the schema's default of 100 would end a long list early.
 fn enough_iterations(tasks: usize) -> u32 {
-    u32::try_from(tasks)
-        .unwrap_or(u32::MAX)
-        .saturating_mul(3)
-        .max(LoopLimits::default().max_iterations)
+    let tasks = u32::try_from(tasks).unwrap_or(u32::MAX);
+    tasks.saturating_mul(3).max(LoopLimits::default().max_iterations)
 }
 
 /// Lowers limits of the state file to the defaults: the file may have come with the repository, and the agent can write
@@ -104,17 +102,15 @@ pub fn fill(state: &mut State, feature: &Feature, tasks: &TaskList, request: &Fe
     state.set("taskAttempts", Value::Object(Map::new()));
     state.set_default("maxTaskIterations", 5);
     state.set("globalIteration", 1);
-    let enough = enough_iterations(tasks.open().count());
-    if state.max_global_iterations() == 0 || !state.has("maxGlobalIterations") {
-        state.set("maxGlobalIterations", enough);
+    let is_unset = state.max_global_iterations() == 0 || !state.has("maxGlobalIterations");
+    let enough = is_unset.then(|| enough_iterations(tasks.open().count()));
+    if let Some(limit) = request.chosen.feature_iterations().or(enough) {
+        state.set("maxGlobalIterations", limit);
     }
     state.set("awaitingApproval", false);
     state.set_default("recoveryMode", false);
     state.set_default("maxFixTasksPerOriginal", 3);
     state.set_default("fixTaskMap", Value::Object(Map::new()));
-    if let Some(limit) = request.chosen.feature_iterations() {
-        state.set("maxGlobalIterations", limit);
-    }
     if let Some(limit) = request.chosen.max_task_iterations() {
         state.set("maxTaskIterations", limit);
     }

@@ -124,8 +124,7 @@ impl FeatureReport {
 
     /// The current feature, and one with a state file or a loop.
     pub fn is_begun(&self) -> bool {
-        let facts = &self.facts;
-        facts.current || self.corrupt || facts.phase.is_some() || self.r#loop.is_some()
+        self.facts.current || self.corrupt || self.facts.phase.is_some() || self.r#loop.is_some()
     }
 
     pub fn form(&self) -> FeatureForm {
