@@ -36,9 +36,11 @@ pub fn others_in_words(own: &Path) -> Option<String> {
     named(own, "boxes are open in lists that the loop does not go by")
 }
 
-/// Why no loop goes by the lists in a folder; `None` without [`other_lists`].
-pub fn too_many_lists(own: &Path) -> Option<String> {
-    named(own, &format!("`{}` has more lists than a loop goes by", own.display()))
+/// Why no loop goes by the lists in a folder, and what to do; `None` without [`other_lists`].
+pub fn too_many_lists(own: &Path) -> Option<(String, String)> {
+    let folder = own.display();
+    let why = named(own, &format!("`{folder}` has more lists than a loop goes by"))?;
+    Some((why, format!("put all tasks into `{folder}/{TASKS}`")))
 }
 
 fn named(own: &Path, what: &str) -> Option<String> {

@@ -16,6 +16,7 @@ use crate::evidence::commits;
 use crate::evidence::contents::Contents;
 use crate::evidence::task_list::{self, TASKS};
 use crate::exec::partner::in_run;
+use crate::feature::lists::too_many_lists;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::{armed_list, limits_of};
 use crate::feature::state::{State, StateError};
@@ -32,7 +33,7 @@ use crate::store::lock::Lock;
 use crate::store::loops::{Loops, RUNNER, Record, TERMINAL, is_session_id};
 use crate::store::names::JournalEvent;
 use crate::store::pins::{LoopLimits, Pin, PinKey, Pins};
-use crate::store::read;
+use crate::store::read::{self, Problem};
 use crate::store::receipts::Receipt;
 use crate::store::write::{append_line, remove_dead_leftovers};
 use crate::text;
@@ -268,7 +269,7 @@ impl<'a> Books<'a> {
                 "`{what}` cannot be added after {} as a task of its own: it reads as something else, or another task says the same",
                 after.id
             );
-            return Err(Refusal::new(why, "say it in other words"));
+            return Err(Refusal::new(why, "say it in other words, or write it in by hand"));
         };
         // Written before the list: a killed call leaves no task that the loop does not know.
         join(&id)?;
@@ -579,19 +580,18 @@ fn cannot_join(after: &str, path: &Path, error: &io::Error) -> Refusal {
 
 pub fn read_list(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
     let file = task_list::read(&feature.folder).map_err(|problem| {
-        let path = feature.folder.join(TASKS);
-        Refusal::new(
-            format!("`{}` cannot be read: {problem}", path.display()),
-            "make the task list first, or repair it",
-        )
+        let what = format!("`{}` cannot be read: {problem}", feature.folder.join(TASKS).display());
+        match too_many_lists(&feature.folder).filter(|_| problem == Problem::Missing) {
+            Some((why, next)) => Refusal::new(why, next),
+            None => Refusal::new(what, "make the task list first, or repair it"),
+        }
     })?;
     Ok((file.list, file.bytes))
 }
 
 /// On one line, without control characters; an empty text is refused.
 pub fn one_line(text: &str) -> Result<String, Refusal> {
-    let words: Vec<_> = text.split_whitespace().collect();
-    let line = words.join(" ");
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.is_empty() {
         return Err(Refusal::new("the text is empty", "say in one line what it is about"));
     }

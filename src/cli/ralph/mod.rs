@@ -381,8 +381,8 @@ fn done(change: &Change, options: &Options) -> Result<DoneWhen> {
             "`{folder}/{TASKS}` cannot be read: {problem}\nput the list there, or use --done manual"
         ),
     }
-    if let Some(why) = too_many_lists(&change.folder) {
-        bail!("{why}\nput all tasks into `{folder}/{TASKS}`, or use --done manual");
+    if let Some((why, next)) = too_many_lists(&change.folder) {
+        bail!("{why}\n{next}, or use --done manual");
     }
     if change.tasks().is_none() {
         if options.done.is_some() {

@@ -309,12 +309,11 @@ fn tasks_of(
         let name = &feature.name;
         let what =
             format!("feature `{name}` has no task list to work through: `{shown}`: {problem}");
-        let next = match too_many_lists(&feature.folder) {
-            _ if path.is_file() => "put the file itself there".to_owned(),
-            Some(why) => return Refusal::nothing(why, format!("put all tasks into `{shown}`")),
-            None => MAKE_A_LIST.to_owned(),
-        };
-        Refusal::nothing(what, next)
+        match too_many_lists(&feature.folder) {
+            _ if path.is_file() => Refusal::nothing(what, "put the file itself there"),
+            Some((why, next)) => Refusal::nothing(why, next),
+            None => Refusal::nothing(what, MAKE_A_LIST),
+        }
     })?;
     refused.retain(|id| file.list.find(id).is_some_and(|task| task.done));
     if !refused.is_empty() {

@@ -635,9 +635,20 @@ fn several_lists_alone_are_named() {
         std::fs::create_dir(&folder).unwrap();
         std::fs::write(folder.join("tasks.md"), "- [ ] T001 Write src/b.rs\n").unwrap();
     }
-    let refused = project.spool(&["start"]).refused();
-    refused.has("more lists than a loop goes by: backend/tasks.md, frontend/tasks.md");
-    refused.has("put all tasks into `");
+    for words in [&["start"][..], &["task", "list"]] {
+        let refused = project.spool(words).refused();
+        refused.has("more lists than a loop goes by: backend/tasks.md, frontend/tasks.md");
+        refused.has("put all tasks into `");
+    }
+}
+
+#[test]
+fn underlined_heading_is_no_pattern() {
+    let list = "[ ] T001 Write src/a.rs\n---\n\nSay why.\n";
+    let project = Project::with(list);
+    let refused = project.spool(&["task", "add", "--after", "T001", "Write c"]).refused();
+    refused.has("or write it in by hand");
+    assert_eq!(project.tasks(), list);
 }
 
 #[test]
