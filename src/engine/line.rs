@@ -1,7 +1,6 @@
 //! One line of a task list: the box, the id, the marks and the description.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -237,12 +236,16 @@ impl<'a> TaskText<'a> {
         task
     }
 
-    /// A label is no id where an id stands behind it.
-    pub fn without(self, labels: &BTreeMap<String, usize>) -> Self {
-        let is_label = self.id.is_some_and(|id| labels.contains_key(&id.to_ascii_uppercase()));
+    /// The id stands in brackets.
+    pub fn is_in_brackets(&self, said: &str) -> bool {
+        self.id.is_some_and(|id| said.contains(&format!("[{id}]")))
+    }
+
+    /// The same task by the id behind its own one, if there is any.
+    pub fn behind_label(self) -> Self {
         let inner = Self::read(self.title);
         let parallel = self.parallel || inner.parallel;
-        if is_label && inner.id.is_some() { Self { parallel, ..inner } } else { self }
+        if inner.id.is_some() { Self { parallel, ..inner } } else { self }
     }
 
     /// Takes the marks in brackets before the description.

@@ -23,11 +23,10 @@ const LONGEST_LEGEND: usize = 32;
 impl TaskList {
     /// Any input is a list: nothing fails.
     pub fn parse(text: &[u8]) -> Self {
-        Self::read(text, BTreeMap::new())
+        Self::read(text, false)
     }
 
-    fn read(text: &[u8], labels: BTreeMap<String, usize>) -> Self {
-        let is_first = labels.is_empty();
+    fn read(text: &[u8], has_labels: bool) -> Self {
         let is_utf16 = text.starts_with(b"\xff\xfe")
             || text.starts_with(b"\xfe\xff")
             || (memchr::memchr(0, text).is_some() && memmem::find(text, b"\0[\0").is_some());
@@ -44,14 +43,14 @@ impl TaskList {
             front: markdown::front_matter(&lines),
             length: text.len(),
             tasks: Vec::with_capacity(lines.len()),
-            ids: Ids { labels, ..Ids::default() },
+            ids: Ids { has_labels, ..Ids::default() },
             ..ListReader::default()
         };
         for (number, line) in lines.iter().enumerate() {
             reader.read(number + 1, line);
         }
-        if is_first && !reader.ids.labels.is_empty() {
-            return Self::read(text, reader.ids.labels);
+        if reader.ids.has_labels && !has_labels {
+            return Self::read(text, true);
         }
         reader.leave_headings(0);
         // `[in progress]` is a state to the eye where boxes stand below the same heading.
@@ -273,8 +272,8 @@ impl ListReader {
             (None, None) => text_of(behind),
         };
         let mut task = TaskText::read(&said);
-        if !self.ids.labels.is_empty() {
-            task = task.without(&self.ids.labels);
+        if self.ids.has_labels && task.is_in_brackets(&said) {
+            task = task.behind_label();
         }
         let none = match task.id {
             None if said.is_empty() => Some(AsideKind::Bare),
@@ -444,8 +443,8 @@ impl ListReader {
 struct Ids {
     /// Uses of each name in capitals; empty until the first lookup.
     taken: BTreeMap<String, usize>,
-    /// Names in capitals that came again in brackets: no ids where an id stands behind, as in `[P0] T001`.
-    labels: BTreeMap<String, usize>,
+    /// A name came again in brackets, as in `[P0] T001`: such a name is no id where an id stands behind it.
+    has_labels: bool,
 }
 
 impl Ids {
@@ -466,9 +465,7 @@ impl Ids {
         if *copies == 1 {
             return id;
         }
-        if let Some(label) = found.id.filter(|label| said.contains(&format!("[{label}]"))) {
-            self.labels.insert(label.to_ascii_uppercase(), *copies);
-        }
+        self.has_labels |= found.is_in_brackets(said);
         // No id in a list has a `~`.
         format!("{id}~{copies}")
     }
