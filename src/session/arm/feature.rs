@@ -118,8 +118,7 @@ pub fn arm(
     let (runs, unkept) = arming.keep_commands(Some(key), &pin, &commands, (0, &instead))?;
     let in_parts = pin.checks.last().is_some_and(|check| check.when() != ReviewWhen::End);
     let mut judges = String::new();
-    let names_tasks = !asked.tasks.is_empty();
-    if (pin.proof == LeastProof::Files || in_parts || names_tasks) && unkept.is_none() {
+    if (pin.proof == LeastProof::Files || in_parts || !asked.tasks.is_empty()) && unkept.is_none() {
         match keep_contents(project, &feature, &pin, &text) {
             Ok(line) => judges = line,
             Err(why) => notes.push(why),
