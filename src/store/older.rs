@@ -162,7 +162,9 @@ pub(super) fn record(
 }
 
 fn taken<T: DeserializeOwned>(pin: &mut Pin, name: &str) -> Option<T> {
-    serde_json::from_value(pin.more.shift_remove(name)?).ok()
+    // The same types are read from bytes elsewhere: code that reads them from a `Value` would double theirs.
+    let bytes = serde_json::to_vec(&pin.more.shift_remove(name)?).ok()?;
+    serde_json::from_slice(&bytes).ok()
 }
 
 /// Iterations noted for the loop armed at this time; a lost note lowers the number.
