@@ -205,8 +205,8 @@ impl Project {
         }
         let Some(text) = self.pointed_at("feature.json")? else { return Ok(None) };
         let bad = |why| FeatureError::BadPointer(self.root.join(".specify/feature.json"), why);
-        let named: serde_json::Value =
-            serde_json::from_str(&text).map_err(|error| bad(format!("it is no JSON: {error}")))?;
+        let named: serde_json::Value = serde_json::from_slice(text.as_bytes())
+            .map_err(|error| bad(format!("it is no JSON: {error}")))?;
         let folder = named.get("feature_directory").and_then(|folder| folder.as_str());
         let found = folder.map(|folder| self.feature_at(folder)).transpose();
         found.map_err(|error| match error {
