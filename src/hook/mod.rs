@@ -150,7 +150,7 @@ fn answer_to(event: &HookEvent, deadline: Deadline, answer_command: AnswerComman
         EventKind::Stop => stop::answer(event, deadline),
         EventKind::Command { name, arguments } => answer_command(event, name, arguments),
         EventKind::Resumed { .. } => session::answer(event),
-        EventKind::Cleared => session::carried_over(event),
+        EventKind::Cleared => session::carried_over(event).unwrap_or_default(),
         EventKind::AsksPermission { what } => permission::answer(event, what),
         EventKind::TurnFailed { class } => failure::answer(event, class),
         EventKind::Other => HookAnswer::silent(),

@@ -17,12 +17,6 @@ pub fn answer(event: &HookEvent) -> HookAnswer {
     paragraph(event).map_or_else(HookAnswer::silent, HookAnswer::session_context)
 }
 
-/// The paragraph for a session that follows one with a live loop in the same process: the loop goes on there. Silence
-/// otherwise.
-pub fn carried_over(event: &HookEvent) -> HookAnswer {
-    carry(event).unwrap_or_default()
-}
-
 /// A session's live loop with its project, unless the settings switch loops off.
 pub fn live_loop(event: &HookEvent) -> Option<(Project, Loops, Record)> {
     live(event).filter(|(project, ..)| !Settings::switch_off(&project.root))
@@ -36,7 +30,8 @@ fn live(event: &HookEvent) -> Option<(Project, Loops, Record)> {
     Some((project, loops, record))
 }
 
-fn carry(event: &HookEvent) -> Option<HookAnswer> {
+/// The paragraph for a session that follows one with a live loop in the same process: the loop goes on there.
+pub fn carried_over(event: &HookEvent) -> Option<HookAnswer> {
     let (session, transcript) = (&event.session, event.transcript.as_deref());
     let own = is_session_id(session).then(|| life::client_of(session, transcript))??;
     let start = event.started_in.as_ref().or(event.cwd.as_ref())?;
