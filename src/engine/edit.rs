@@ -1,8 +1,7 @@
 //! Changes of a task list: one box, or one more line. Every other byte stays.
 
-use std::cmp::Reverse;
-
 use super::line::{is_id, text_of};
+use super::order::sorted;
 use super::tasks::{Task, TaskList};
 
 /// A list with one more task.
@@ -23,9 +22,9 @@ pub fn tick(text: &[u8], task: &Task) -> Vec<u8> {
 pub fn untick_all(text: &[u8], ids: &[String]) -> Vec<u8> {
     let list = TaskList::parse(text);
     let found = ids.iter().filter_map(|id| list.find(id));
-    let mut found: Vec<_> = found.filter(|task| task.done).collect();
+    let found: Vec<_> = found.filter(|task| task.done).collect();
     // From the last to the first: a check mark is longer than the blank that replaces it.
-    found.sort_by_key(|task| Reverse(task.mark_at));
+    let found = sorted(found, |one, other| other.mark_at.cmp(&one.mark_at));
     found.into_iter().fold(text.to_vec(), |text, task| marked(&text, task, b' '))
 }
 

@@ -9,6 +9,7 @@ use super::commits::last_commit;
 use super::ignored::{MOST, Repository, Rules, is_noise};
 use super::{index, work_trees};
 use crate::engine::hash_of;
+use crate::engine::order::sorted;
 use crate::system::folders::{FileStat, FolderEntry, NameRoom, OpenFolder};
 use crate::system::{EntryKind, names};
 use crate::world::{Deadline, FileTime, WallTime};
@@ -387,9 +388,9 @@ impl Walk<'_> {
 
     /// Tracked files are work, whatever the rules say.
     fn tracked(&mut self) -> Result<(), Whole> {
-        for Part { found, top, mut left_out, marks } in std::mem::take(&mut self.parts) {
+        for Part { found, top, left_out, marks } in std::mem::take(&mut self.parts) {
             let Some(data) = found.data.filter(|_| !left_out.is_empty()) else { continue };
-            left_out.sort_unstable();
+            let left_out = sorted(left_out, Ord::cmp);
             let mut work = Vec::new();
             index::tracked(&data, &mut |name| {
                 // No left out folder contains another: only the last one before the name can contain it.

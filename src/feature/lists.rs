@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::project::is_feature_name;
+use crate::engine::order::sorted;
 use crate::engine::tasks::TaskList;
 use crate::evidence::task_list::{MOST, TASKS};
 use crate::store::read;
@@ -26,9 +27,8 @@ const LIST_WORDS: [&str; 3] = ["tasks", "todo", "todos"];
 pub fn names_in(folder: &Path) -> (Vec<String>, bool) {
     let found = read::entries(folder, MOST_NAMES);
     let names = found.entries.iter().filter_map(|entry| entry.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| is_feature_name(name)).collect();
-    names.sort_unstable();
-    (names, found.has_more)
+    let names = names.filter(|name| is_feature_name(name)).collect();
+    (sorted(names, Ord::cmp), found.has_more)
 }
 
 /// [`other_lists`] in words.
