@@ -56,7 +56,7 @@ pub fn run(steering: Steering, args: &SteerArgs) -> Result<ExitCode> {
         let (record, noted) =
             pause::pause(&loops, session, Pause { at: world::now(), by, ..Pause::default() })?
                 .context("the loop has ended already\n`spool status` says why")?;
-        (pause::paused(&record), noted)
+        (pause::paused(&loops, &record), noted)
     } else {
         let (record, noted) = pause::resume(&loops, session, by)?
             .context("the loop is not paused any more\n`spool status` shows its state")?;

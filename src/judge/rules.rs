@@ -418,7 +418,7 @@ impl<'a> Group<'a> {
         }
         let taken = named.iter().find_map(|named| Some((named.file, self.owner[named.file]?)));
         if let Some((file, owner)) = taken {
-            return [self.path(file), " has changed once, for ", &self.tasks[owner].id].concat();
+            return [self.path(file), " had changed once, for ", &self.tasks[owner].id].concat();
         }
         if let Some(found) = named.first() {
             return ["a file of the same name in another folder: ", self.path(found.file)].concat();

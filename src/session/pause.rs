@@ -63,21 +63,23 @@ fn end(folder: &SessionFolder, record: &mut Record, words: &str) -> io::Result<N
 }
 
 /// For a person, when a loop was paused.
-pub fn paused(record: &Record) -> String {
-    format!(
-        "{}\nThe agent may stop, and nothing is counted; work that is done still ends the loop.\n`spool resume` continues it, `spool stop` ends it.",
-        person::line("paused: ", &[&printable(&record.about), &person::sums(record)]),
-    )
+pub fn paused(loops: &Loops, record: &Record) -> String {
+    let meanwhile =
+        "The agent may stop, and nothing is counted; work that is done still ends the loop.";
+    let meanwhile = gone(loops, record).unwrap_or_else(|| meanwhile.to_owned());
+    let line = person::line("paused: ", &[&printable(&record.about), &person::sums(record)]);
+    format!("{line}\n{meanwhile}\n`spool resume` continues it, `spool stop` ends it.")
+}
+
+fn gone(loops: &Loops, record: &Record) -> Option<String> {
+    let is_gone = life::of(loops, record) == SessionLife::Gone;
+    is_gone.then(|| format!("Its session is gone: claude --resume {}", printable(&record.session)))
 }
 
 /// For a person, when a paused loop continues.
 pub fn resumed(loops: &Loops, record: &Record) -> String {
-    let next = match life::of(loops, record) {
-        SessionLife::Gone => {
-            format!("Its session is gone: claude --resume {}", printable(&record.session))
-        }
-        _ => "Nothing wakes an idle session: type anything there, such as \"continue\".".to_owned(),
-    };
+    let wake = "Nothing wakes an idle session: type anything there, such as \"continue\".";
+    let next = gone(loops, record).unwrap_or_else(|| wake.to_owned());
     person::line("continued: ", &[&printable(&record.about), &person::sums(record)]) + "\n" + &next
 }
 

@@ -154,7 +154,7 @@ fn p3_one_change_proves_once() {
     let judged = judge(&tasks, &changed);
     let grades: Vec<_> = judged.iter().map(|task| task.proof.clone().unwrap()).collect();
     assert_eq!(grades, [Proof::Files, Proof::Tick, Proof::Tick]);
-    assert_eq!(judged[1].doubt, "src/sum.rs has changed once, for T1");
+    assert_eq!(judged[1].doubt, "src/sum.rs had changed once, for T1");
     let both = files(&[("src/main.rs", CONTENT), (SOURCE, CONTENT)], &[]);
     let tasks = [task("T1", "src/sum.rs and src/main.rs"), task("T2", "src/sum.rs")];
     assert!(judge(&tasks, &both).iter().all(|task| task.proof == Ok(Proof::Files)));

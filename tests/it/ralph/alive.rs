@@ -135,7 +135,8 @@ fn pause_of_gone_session_ends_first() {
     assert!(refused.reason().contains(words), "{refused}");
     let resumed = printed(&spool(&bench, None, &["resume"]));
     assert!(resumed.ends_with("\nIts session is gone: claude --resume s1\n"), "{resumed}");
-    printed(&spool(&bench, None, &["pause"]));
+    let paused = printed(&spool(&bench, None, &["pause"]));
+    assert!(paused.contains("\nIts session is gone: claude --resume s1\n"), "{paused}");
     let taken = bench.command("s2", "speckit:ralph-loop", "--adopt s1 --force").run();
     assert!(taken.message().contains("taken over from session s1"), "{taken}");
 }
