@@ -4,7 +4,7 @@
 task_lists() {
     cat <<'TABLE'
 tasks_lines	5,000 tasks, one line each	9700000	156
-tasks_blocks	5,000 tasks with Do, Files, Verify	50000000	156
+tasks_blocks	5,000 tasks with Do, Files, Verify	51000000	156
 TABLE
 }
 
