@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::names::{FileName, names_in};
 use super::{ArmedTerms, FilesSeen, JudgedPlace, TickJudge};
 use crate::engine::matched::Matched;
+use crate::engine::order::map_of;
 use crate::engine::tasks::TaskList;
 use crate::engine::{Difference, Ledger, NO_CHECK};
 use crate::evidence::contents::Contents;
@@ -116,12 +117,11 @@ fn lists_in(folder: &Path, task: &str, files: Option<&Contents>) -> BTreeMap<Str
         meant.next().filter(|_| meant.next().is_none()).copied()
     });
     let paths = there.iter().map(|name| &*name.path).chain(only).chain(all);
-    let lists = paths.take(MOST_LISTS).filter_map(|path| {
+    map_of(paths.take(MOST_LISTS).filter_map(|path| {
         let bytes = read(&folder.join(path), MOST).ok()?.bytes;
         let is_list = may_be_list(path) || !TaskList::parse(&bytes).tasks.is_empty();
         is_list.then(|| (path.to_owned(), String::from_utf8_lossy(&bytes).into_owned()))
-    });
-    lists.collect()
+    }))
 }
 
 fn with_lists(task: &str, lists: &BTreeMap<String, String>) -> Vec<u8> {

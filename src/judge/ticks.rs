@@ -1,6 +1,6 @@
 //! Judges boxes ticked by hand, for every driver: at a stop and after an iteration.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 use std::time::Duration;
@@ -9,6 +9,7 @@ use super::names::names_in;
 use super::rules::{JudgedTask, SaidWord, TaskFacts, VerifyShown, rank, weak, words_of};
 use super::{FilesSeen, LOOK, TickJudge};
 use crate::engine::matched::Matched;
+use crate::engine::order::map_of;
 use crate::engine::promise::said_of_tasks;
 use crate::engine::proof::{
     ChangedFile, FileChange, LeastProof, Proof, Unproved, UnprovedReason, UnprovedTask, changed_at,
@@ -208,7 +209,7 @@ impl<'a> Boxes<'a> {
     fn divide(
         &self,
         ticked: &[(&'a Task, &'a str)],
-        opened: &BTreeSet<&str>,
+        opened: &BTreeMap<&str, ()>,
     ) -> (Vec<(&'a Task, &'a str)>, Vec<Tick>) {
         let (mut hand, mut again) = (Vec::new(), Vec::new());
         for &(task, id) in ticked {
@@ -218,7 +219,7 @@ impl<'a> Boxes<'a> {
             };
             let says_the_same =
                 || self.list.then(task).is_some_and(|then| then.title == task.title);
-            let is_again = receipt.at < self.claim.since && opened.contains(&*task.id);
+            let is_again = receipt.at < self.claim.since && opened.contains_key(&*task.id);
             // By its receipt, only the command could prove this task. By now, files may prove it.
             let has_nothing = receipt.proof == Some(Proof::Tick) && receipt.own.is_empty();
             let is_open = self.claim.all_done && has_nothing && waits_for_command(receipt);
@@ -246,9 +247,9 @@ impl Ticks {
         let mut ticks = Self::default();
         let Some(receipts) = claim.receipts(judge) else { return ticks };
         let (receipts, list, newest) = (&receipts, &judge.matched(list), &newest(&receipts));
-        let opened = claim.new.iter().map(String::as_str).collect::<BTreeSet<_>>();
+        let opened = map_of(claim.new.iter().map(|id| (id.as_str(), ())));
         let was_open =
-            |task: &Task, id: &str| opened.contains(&*task.id) || newest.contains_key(id);
+            |task: &Task, id: &str| opened.contains_key(&*task.id) || newest.contains_key(id);
         let ticked = list.ticked(&was_open);
         ticks.seen = judge.look_beside(Rc::clone(receipts), limit);
         let held_up = ticks.seen.facts.held_up();
@@ -259,7 +260,7 @@ impl Ticks {
         let left = judge.left(list, &ticks.seen, newest);
         let is_gone =
             |(task, left): &'_ WorkLeft<'_>| Some((task.id.clone(), left.as_ref().err()?.clone()));
-        let gone = left.iter().filter_map(is_gone).collect();
+        let gone = map_of(left.iter().filter_map(is_gone));
         let boxes = Boxes { judge, claim, list, text, receipts, newest, gone };
         let (hand, mut again) = boxes.divide(&ticked, &opened);
         ticks.judge_hand(&boxes, &hand, &ticked);
@@ -320,12 +321,12 @@ impl Ticks {
 
     /// Takes what is left at the end of work that has receipts.
     fn take_left(&mut self, left: Vec<WorkLeft<'_>>) {
-        let judged: BTreeSet<String> =
-            self.proved.iter().map(|tick| tick.id.clone()).chain(self.refused()).collect();
+        let judged = self.proved.iter().map(|tick| tick.id.clone()).chain(self.refused());
+        let judged = map_of(judged.map(|id| (id, ())));
         for (task, left) in left {
             match left {
                 Ok(tick) if tick.command.is_none() => self.earlier.push(tick),
-                _ if judged.contains(&task.id) => {}
+                _ if judged.contains_key(&task.id) => {}
                 Ok(tick) => self.earlier.push(tick),
                 Err(why) => self.refuse(&task.id, why),
             }

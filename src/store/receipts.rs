@@ -1,7 +1,7 @@
 //! Receipts: what was seen when a task was ticked. The file is beside the pins, out of reach of a repository and of the
 //! agent, and is only ever appended to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,7 @@ use super::write::{
 use crate::engine::CheckResult;
 use crate::engine::fields::read_fields;
 use crate::engine::matched::Matched;
+use crate::engine::order::map_of;
 use crate::engine::proof::Proof;
 use crate::engine::scoreboard::{Scoreboard, ScoredTask};
 use crate::engine::tasks::TaskList;
@@ -390,8 +391,8 @@ impl Receipts {
         let armed = then.or(kept.as_ref()).unwrap_or(list);
         let tasks = list.tasks.iter().chain(&list.left_out).filter(|task| task.done);
         let matched = Matched::of(armed, list);
-        let done: BTreeSet<&str> = tasks.map(|task| matched.lasting_id(task)).collect();
-        board.retain(|task| task.dropped || done.contains(&*task.task));
+        let done = map_of(tasks.map(|task| (matched.lasting_id(task), ())));
+        board.retain(|task| task.dropped || done.contains_key(&*task.task));
         board
     }
 }
