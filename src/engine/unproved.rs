@@ -27,8 +27,6 @@ pub enum UnprovedReason {
     NamedFilesMissing,
     /// It was done, and at most blanks or comments of it are left in its files.
     WorkGone,
-    /// Its Verify command failed when it ran last.
-    CommandFailed,
     /// Files that nobody but a person may change have changed.
     ProtectedChanged,
     /// The project has grown to more files than can be looked at.

@@ -30,7 +30,6 @@ pub fn lack(unproved: &Unproved) -> String {
         UnprovedReason::WorkGone => {
             format!("its work is gone: at most blanks or comments of it are left in {files}")
         }
-        UnprovedReason::CommandFailed => "its Verify command failed".to_owned(),
         UnprovedReason::ProtectedChanged => format!("protected files have changed: {files}"),
         UnprovedReason::TreeTooLarge => {
             let most = if files.is_empty() { "" } else { ", most of the new ones in " };
@@ -53,7 +52,6 @@ pub fn answer(id: &str, unproved: &Unproved, by_command: bool) -> String {
         )
     };
     match unproved.reason {
-        UnprovedReason::CommandFailed => "Do the work until it passes".to_owned(),
         UnprovedReason::ProtectedChanged => {
             "Only a person changes these: put them back as they were".to_owned()
         }

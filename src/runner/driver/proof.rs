@@ -10,8 +10,7 @@ use super::left::{LeftRun, RunPin};
 use super::parts::Driver;
 use crate::engine::edit::untick_all;
 use crate::engine::promise::said_of_tasks;
-use crate::engine::proof::{LeastProof, Proof, Unproved, UnprovedReason, UnprovedTask};
-use crate::engine::tasks::TaskList;
+use crate::engine::proof::{LeastProof, Proof, UnprovedTask};
 use crate::engine::{Difference, Work};
 use crate::evidence::contents::{Contents, KeptContents};
 use crate::evidence::task_list::{self, TaskFile};
@@ -154,7 +153,12 @@ impl Driver<'_> {
 
     /// Counts tasks as open that were open at the beginning and have left the list. An agent without `spool task` drops
     /// a task with a reason in its final text.
-    fn note_missing(judge: &TickJudge, list: &TaskList, looked: &mut TaskListUpdate, said: &str) {
+    fn note_missing(
+        judge: &TickJudge,
+        list: &crate::engine::tasks::TaskList,
+        looked: &mut TaskListUpdate,
+        said: &str,
+    ) {
         if judge.armed_list().is_none() {
             return;
         }
@@ -200,19 +204,12 @@ impl Driver<'_> {
         Some(self.tree.tasks.as_mut()?.look_again(ids))
     }
 
-    /// Looks at the list once more. An end that leaves tasks open also opens those whose work has vanished, or whose
-    /// Verify command failed when it ran last.
+    /// Looks at the list once more. An end that leaves tasks open also opens those whose work has vanished.
     pub(super) fn look_at_end(&mut self) {
         let Some(mut looked) = self.tree.tasks.as_mut().map(Tasks::look) else { return };
-        let (mut failed, checked) = (Vec::new(), &self.proofs.checked);
-        let results = checked.as_ref().map(|checked| &*checked.results).unwrap_or_default();
-        self.proofs.ticks.note_failed(&mut failed, results);
-        let is_open = |list: &&TaskList| list.open().next().is_some() || !failed.is_empty();
-        let open = self.tree.looked_list().filter(is_open);
+        let open = self.tree.looked_list().filter(|list| list.open().next().is_some());
         let (Some(judge), Some(list)) = (&self.proofs.judge, open) else { return };
-        let mut gone = judge.gone(&judge.matched(list), &judge.look(LOOK));
-        let why = Unproved::of(UnprovedReason::CommandFailed, &[]);
-        gone.extend(failed.into_iter().map(|id| UnprovedTask { id, why: why.clone() }));
+        let gone = judge.gone(&judge.matched(list), &judge.look(LOOK));
         self.take_back(&gone, &mut looked, &mut Iteration::default());
     }
 
