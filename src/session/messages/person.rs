@@ -23,16 +23,12 @@ pub fn line(head: &str, parts: &[&str]) -> String {
 pub fn sums(record: &Record) -> String {
     let mut parts = vec![counted(record.ledger.iterations.into(), "iteration")];
     let time = record.seen_at.since(record.armed_at);
-    if record.armed_at.is_known() && time.as_secs() >= 60 {
-        parts.push(text::age(time));
-    }
-    if record.ledger.tokens > 0 {
-        parts.push(grouped(record.ledger.tokens) + " tokens");
-    }
+    let is_long = record.armed_at.is_known() && time.as_secs() >= 60;
+    parts.extend(is_long.then(|| text::age(time)));
+    let tokens = record.ledger.tokens;
+    parts.extend((tokens > 0).then(|| grouped(tokens) + " tokens"));
     let reviews = reviews(&record.ledger);
-    if !reviews.is_empty() {
-        parts.push(["reviews ", &reviews].concat());
-    }
+    parts.extend((!reviews.is_empty()).then(|| ["reviews ", &reviews].concat()));
     parts.join(" · ")
 }
 
@@ -42,15 +38,10 @@ pub fn reviews(ledger: &Ledger) -> String {
 }
 
 pub fn reviews_of(tokens: u64, cost: u64, estimated: bool) -> String {
-    let mut parts = Vec::new();
-    if tokens > 0 {
-        parts.push(counted(tokens, "token"));
-    }
-    if cost > 0 {
-        let about = if estimated { "~" } else { "" };
-        parts.push(about.to_owned() + &Dollars(cost).to_string());
-    }
-    parts.join(", ")
+    let tokens = (tokens > 0).then(|| counted(tokens, "token"));
+    let about = if estimated { "~" } else { "" };
+    let cost = (cost > 0).then(|| about.to_owned() + &Dollars(cost).to_string());
+    tokens.into_iter().chain(cost).collect::<Vec<_>>().join(", ")
 }
 
 /// The message of an end: `head` is its name, `parts` are why and how far, `next` is what to do now.
