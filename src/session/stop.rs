@@ -9,7 +9,7 @@ use super::claim::{Unowned, unowned};
 use super::context::{ChecksRun, StopContext, StopSession, waited_for, waiting_with_message};
 use super::feature::FeatureStop;
 use super::notices::{self, Notice};
-use super::observe::count_open_turn;
+use super::observe::{self, count_open_turn};
 use super::{feature, task};
 use crate::checks::{ReviewCall, run_all, run_command, run_review};
 use crate::engine::{
@@ -128,7 +128,7 @@ fn look(
     let snapshot = match snapshot {
         None if is_task => {
             if waits {
-                task::wait_for_transcript(context, &record);
+                observe::task::wait_for_transcript(context.event, &record, context.deadline);
             }
             None
         }
@@ -533,9 +533,7 @@ fn pause_to_report(record: &mut Record, verdict: &Verdict) -> Option<String> {
     let Verdict::Wait(waiting) = verdict else { return None };
     waiting.iter().find(|one| matches!(one, Waiting::Paused(_)))?;
     let message = pause::told(record)?;
-    if let Some(pause) = record.paused.as_mut().filter(|pause| !pause.notified) {
-        pause.notified = true;
-        return Some(message);
-    }
-    None
+    let pause = record.paused.as_mut().filter(|pause| !pause.notified)?;
+    pause.notified = true;
+    Some(message)
 }

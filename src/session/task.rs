@@ -1,7 +1,7 @@
 //! A stop in a ralph loop (spec 002): what is observed, and what is said.
 
 use super::arguments::task::PROMISE;
-use super::context::{StopContext, StopSession};
+use super::context::StopSession;
 use super::messages::ends::moved_message;
 use super::messages::feature::checks_at_end;
 use super::messages::landing::{self, HandoffPlace};
@@ -14,11 +14,6 @@ use crate::session::pinned;
 use crate::store::journal::Entry;
 use crate::store::loops::Record;
 use crate::store::names::{EndStatus, PromiseState};
-
-/// Waits at most half a second for a transcript that lags.
-pub fn wait_for_transcript(context: &StopContext<'_>, record: &Record) {
-    observe::wait_for_transcript(context.event, record, context.deadline);
-}
 
 /// Observes this stop and returns its contract, too. The record advances in transcript and commits.
 pub fn observe(session: &mut StopSession<'_>) -> (Contract, Observation) {
@@ -107,12 +102,10 @@ pub fn end_answer(
 
 /// Everything that was missing at an end short of completion, with the checks' words; empty for nothing.
 fn missing(record: &Record, seen: &Observation) -> String {
-    let (Some(assignment), Some(reason)) = (record.ralph(), &record.ledger.ended) else {
+    let reason = record.ledger.ended.as_ref().filter(|end| **end != TerminalReason::Completed);
+    let (Some(assignment), Some(reason)) = (record.ralph(), reason) else {
         return String::new();
     };
-    if *reason == TerminalReason::Completed {
-        return String::new();
-    }
     let is_limit = matches!(reason, TerminalReason::MaxIters { .. });
     let no_token = is_limit && assignment.contract.token.is_some() && !seen.claimed;
     let no_token = no_token.then(|| short(&Shortfall::NoToken, ""));
