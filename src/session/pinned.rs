@@ -216,7 +216,8 @@ pub fn shown(checks: &[Check], checks_from: &str, commands: &VerifyCommands, lis
             "Verify commands of {tasks}, from {list}, run when one is reported as done, and at the end for boxes ticked by hand:"
         );
         for (command, ids) in by_command(commands) {
-            let _ = writeln!(text, "  {}  ({})", indented(command), ids_in_words(&ids));
+            let tasks = few(&mut ids.iter().map(|id| text::title(id, 40)), 8);
+            let _ = writeln!(text, "  {}  ({tasks})", indented(command));
         }
     }
     text
@@ -283,10 +284,6 @@ fn by_command(commands: &VerifyCommands) -> Vec<(&str, Vec<&str>)> {
         found[place].1.push(id);
     }
     found
-}
-
-fn ids_in_words(ids: &[&str]) -> String {
-    few(&mut ids.iter().map(|id| text::title(id, 40)), 8)
 }
 
 /// A command in full, for a person to judge: further lines are indented. A long run of blanks or empty lines, which
