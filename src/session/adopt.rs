@@ -90,7 +90,10 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
         replaced = Some(replace(&loops, &own, &mut undo)?);
     }
     let arrived = prepare(&old, &new, &record, adopter)?;
-    let left = left_for(adopter.session, record);
+    let mut left = record;
+    let words = format!("session {} took it over", adopter.session);
+    left.end(ended_by(&Demand::Stopped), &words, EndNotice::AtNextStop);
+    adopter.session.clone_into(&mut left.moved_to);
     if is_feature {
         undo.remember(&loops.pins().path(PinKey::Feature(&left.about)))?;
         loops.pins().take(&arrived)?;
@@ -194,14 +197,6 @@ fn prepare(
     arriving.begin_behind(adopter.transcript);
     new.save(&arriving)?;
     Ok(arriving)
-}
-
-/// The old session's record, ended because session `to` took the loop over.
-fn left_for(to: &str, mut left: Record) -> Record {
-    let words = format!("session {to} took it over");
-    left.end(ended_by(&Demand::Stopped), &words, EndNotice::AtNextStop);
-    to.clone_into(&mut left.moved_to);
-    left
 }
 
 /// Notes the move in both sessions. An error here does not undo the move.
