@@ -35,7 +35,7 @@ use crate::store::amend::amend;
 use crate::store::journal::Entry;
 use crate::store::loops::{Asked, Loops, Record, VerifyCommands};
 use crate::store::names::{ArmedBy, JournalEvent, LoopKind};
-use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, PinnedEnd, Pins, SettingsThen};
+use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, PinnedEnd, SettingsThen};
 use crate::store::receipts::Receipts;
 use crate::text::{self, counted};
 use crate::world::{self, Deadline, WallTime};
@@ -98,23 +98,21 @@ pub fn arm(
     notes.extend(left_note(&view.snapshot().gone));
     notes.extend(others_in_words(&feature.folder));
     notes.extend(kept_aside.into_iter().chain(handoff_note(&feature, &chosen)));
-    let last = arming.pins.as_ref().ok().and_then(|pins| last_limits(pins, &feature));
-    notes.extend(lower_limits(&mut state, &tasks, request, last));
+    let key = PinKey::Feature(&feature.name);
+    let before = arming.pins.as_ref().ok().and_then(|pins| pins.read(key).ok()?);
+    notes.extend(lower_limits(&mut state, &tasks, request, before.map(|pin| pin.limits)));
     fill(&mut state, &feature, &tasks, request);
     let commands = verify_commands(&tasks, &text, armer);
     let mut pin = pin_of(project, (&feature, &state), &chosen, armer);
     pin.settings = SettingsThen { hash: settings.digest, tracked };
     pin.checks = settings.checks;
-    if has_review {
-        pin.checks.push(review_of(settings.review, chosen.review_when()));
-    }
+    pin.checks.extend(has_review.then(|| review_of(settings.review, chosen.review_when())));
     pin.hooks = gate.hooks.clone();
     pin.converge.clone_from(&gate.converge);
     pin.asked = kept(&asked, request, &gate, optional, pin.armed_at);
     pin.verify = commands.len();
     let instead =
         format!("run `spool start {}` in a terminal: it prints all of them", feature.name);
-    let key = PinKey::Feature(&feature.name);
     let (runs, unkept) = arming.keep_commands(Some(key), &pin, &commands, (0, &instead))?;
     let in_parts = pin.checks.last().is_some_and(|check| check.when() != ReviewWhen::End);
     let mut judges = String::new();
@@ -285,15 +283,9 @@ fn asked_notes(tasks: &TaskList, asked: &Selection, refused: &[String]) -> Vec<S
         let done = text::title(&in_runs(&done.collect::<Vec<_>>()), LONGEST_RUNS);
         notes.extend((!done.is_empty()).then(|| format!("Done already: {done}.")));
     }
-    if !asked.words.is_empty() {
-        notes.push(format!("Words for the agent: {}", asked.words));
-    }
+    let has_words = !asked.words.is_empty();
+    notes.extend(has_words.then(|| format!("Words for the agent: {}", asked.words)));
     notes
-}
-
-/// The limits that a person armed this feature with before.
-fn last_limits(pins: &Pins, feature: &Feature) -> Option<LoopLimits> {
-    pins.read(PinKey::Feature(&feature.name)).ok()?.map(|pin| pin.limits)
 }
 
 /// The feature's list and its bytes, with these tasks open; `refused` keeps only ids that are ticked.
