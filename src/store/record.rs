@@ -328,21 +328,14 @@ impl Marks {
     ///
     /// The arming, too, is a write, but counts as an end only for a `settled` loop, which knew its commits.
     pub fn begin(&mut self, written: Option<FileTime>, settled: bool) {
-        let Some(written) = written else {
-            return;
-        };
+        let Some(written) = written else { return };
         let checking = std::mem::take(&mut self.checking);
-        if checking.is_known() {
-            self.checks.push([checking, written]);
-        }
+        self.checks.extend(checking.is_known().then_some([checking, written]));
         let is_first = !self.start.is_known();
         if is_first {
             self.start = written;
         }
-        if is_first && !settled {
-            return;
-        }
-        if self.waited && !self.ends.is_empty() {
+        if (is_first && !settled) || (self.waited && !self.ends.is_empty()) {
             return;
         }
         // The clock was set back: earlier times can be compared with nothing.
