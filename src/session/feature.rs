@@ -474,8 +474,7 @@ impl StopSession<'_> {
         let place = project.feature_at(&self.record.folder).map(|feature| {
             FeatureView::under(project, &feature, PinState::Nobody, record).snapshot().place()
         });
-        let place = place.unwrap_or_default();
-        let message = ends::gone_message(&self.record, place);
+        let message = ends::gone_message(&self.record, place.unwrap_or_default());
         Ok(HookAnswer::notify(&message).log(&line))
     }
 
