@@ -59,15 +59,12 @@ pub fn unowned(context: &StopContext<'_>, earlier: Option<&Record>) -> io::Resul
     let snapshot = snapshot.under(&standing, None, *deadline);
     let seen = observe(&snapshot, event, &mut trial);
     let is_done = snapshot.all_done() || (seen.claimed && snapshot.tasks.is_none());
-    let waits = waits(&trial.ledger, &seen).filter(|_| !is_done);
-    if let Some(waiting) = waits {
+    if let Some(waiting) = waits(&trial.ledger, &seen).filter(|_| !is_done) {
         return Ok(Unowned::Answer(waiting_answer(&waiting)));
     }
     let _lock = loops.lock()?;
-    if let Some(answer) = take(context, &feature)? {
-        return Ok(Unowned::Answer(answer));
-    }
-    Ok(Unowned::HasLoop(Some(Box::new(snapshot))))
+    let has_loop = || Unowned::HasLoop(Some(Box::new(snapshot)));
+    Ok(take(context, &feature)?.map_or_else(has_loop, Unowned::Answer))
 }
 
 /// Lets this session stop if the loop has ended or another session owns it; `None` otherwise.
