@@ -343,13 +343,10 @@ impl<'a> Books<'a> {
         let listed = self.list.tasks.iter().filter(of_original).count() as u64;
         let made = state.repairs(&original.id).max(listed);
         let room = depth < DEEPEST && made < state.max_fix_tasks();
-        if !recovers || !room || self.list.open().any(repairs_it) {
-            return Ok(None);
-        }
+        let is_missing = recovers && room && !self.list.open().any(repairs_it);
         let what = format!("Remove what made it fail: {why}");
-        let Some(Grown { id, .. }) = repair_after(&self.text, &self.list, task, &what) else {
-            return Ok(None);
-        };
+        let grown = || repair_after(&self.text, &self.list, task, &what);
+        let Some(Grown { id, .. }) = is_missing.then(grown).flatten() else { return Ok(None) };
         state.add_repair(&original.id, &id, &task.id, why);
         let grown = |list: &TaskList, text: &[u8]| {
             let grown = repair_after(text, list, list.find(&task.id)?, &what)?;
