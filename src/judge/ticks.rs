@@ -209,7 +209,7 @@ impl<'a> Boxes<'a> {
     fn divide(
         &self,
         ticked: &[(&'a Task, &'a str)],
-        opened: &BTreeMap<&str, ()>,
+        is_opened: &dyn Fn(&Task) -> bool,
     ) -> (Vec<(&'a Task, &'a str)>, Vec<Tick>) {
         let (mut hand, mut again) = (Vec::new(), Vec::new());
         for &(task, id) in ticked {
@@ -219,7 +219,7 @@ impl<'a> Boxes<'a> {
             };
             let says_the_same =
                 || self.list.then(task).is_some_and(|then| then.title == task.title);
-            let is_again = receipt.at < self.claim.since && opened.contains_key(&*task.id);
+            let is_again = receipt.at < self.claim.since && is_opened(task);
             // By its receipt, only the command could prove this task. By now, files may prove it.
             let has_nothing = receipt.proof == Some(Proof::Tick) && receipt.own.is_empty();
             let is_open = self.claim.all_done && has_nothing && waits_for_command(receipt);
@@ -248,8 +248,8 @@ impl Ticks {
         let Some(receipts) = claim.receipts(judge) else { return ticks };
         let (receipts, list, newest) = (&receipts, &judge.matched(list), &newest(&receipts));
         let opened = map_of(claim.new.iter().map(|id| (id.as_str(), ())));
-        let was_open =
-            |task: &Task, id: &str| opened.contains_key(&*task.id) || newest.contains_key(id);
+        let is_opened = |task: &Task| opened.contains_key(&*task.id);
+        let was_open = |task: &Task, id: &str| is_opened(task) || newest.contains_key(id);
         let ticked = list.ticked(&was_open);
         ticks.seen = judge.look_beside(Rc::clone(receipts), limit);
         let held_up = ticks.seen.facts.held_up();
@@ -262,7 +262,7 @@ impl Ticks {
             |(task, left): &'_ WorkLeft<'_>| Some((task.id.clone(), left.as_ref().err()?.clone()));
         let gone = map_of(left.iter().filter_map(is_gone));
         let boxes = Boxes { judge, claim, list, text, receipts, newest, gone };
-        let (hand, mut again) = boxes.divide(&ticked, &opened);
+        let (hand, mut again) = boxes.divide(&ticked, &is_opened);
         ticks.judge_hand(&boxes, &hand, &ticked);
         // Last: `take_results` walks judged ticks and facts side by side.
         ticks.proved.append(&mut again);
