@@ -81,7 +81,7 @@ impl WorkTree<'_> {
         };
         self.read_left_run(&receipts).map_err(|error| {
             anyhow!(
-                "what the last run began with cannot be read, and nothing else tells which of its ticks are proved: {error}\nmake that readable and run it again, or begin a new loop with --restart: the boxes stay as they are"
+                "what the last run began with cannot be read, and nothing else tells which of its ticks are proved: {error}\nmake that readable and run it again; --restart begins a new loop with the boxes as they are"
             )
         })
     }
