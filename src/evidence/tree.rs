@@ -475,7 +475,9 @@ impl Walk<'_> {
     /// Notes that `path` is ignored.
     fn leave_out(&mut self, part: usize, end: &[u8]) {
         let part = &mut self.parts[part];
-        part.left_out.extend(part.found.data.is_some().then(|| [&self.path, end].concat()));
+        if part.found.data.is_some() {
+            part.left_out.push([&self.path, end].concat());
+        }
     }
 }
 
