@@ -37,6 +37,8 @@ write_repository() {
 measure_runner() {
     gcc -O2 -o "$work/hundreds" scripts/bench.d/hundreds.c
     gcc -O2 -o "$work/walk" scripts/bench.d/walk.c
+    # The disk still takes the files of the measurements before.
+    sync
     local name title iterations most against rest
     while IFS=$'\t' read -r name title iterations most against; do
         case $name in
