@@ -336,12 +336,14 @@ fn assert_grown(text: &[u8], list: &TaskList, grown: &[u8], new: &str) {
     assert!(front + back >= text.len(), "more than one place has changed");
 }
 
+/// A line of signs makes a heading of the whole paragraph above it.
 fn is_heading(text: &[u8], task: &Task) -> bool {
     let mut lines = text[task.block.start..].split(|byte| b"\r\n".contains(byte));
     let front = lines.next().unwrap().iter().find(|byte| !b"\xef\xbb\xbf ".contains(byte));
-    let below = lines.find(|line| !line.is_empty()).unwrap_or_default().trim_ascii();
-    let is_line = |sign: u8| !below.is_empty() && below.iter().all(|byte| *byte == sign);
-    front == Some(&b'#') || is_line(b'-') || is_line(b'=')
+    let below = lines.map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let is_line = |line: &[u8], sign: u8| !line.is_empty() && line.iter().all(|byte| *byte == sign);
+    let mut below = below.take_while(|line| !line.contains(&b'['));
+    front == Some(&b'#') || below.any(|line| is_line(line, b'-') || is_line(line, b'='))
 }
 
 #[test]
