@@ -236,7 +236,6 @@ impl<'a> TaskText<'a> {
         task
     }
 
-    /// The id stands in brackets.
     pub fn is_in_brackets(&self, said: &str) -> bool {
         self.id.is_some_and(|id| said.contains(&format!("[{id}]")))
     }

@@ -30,7 +30,7 @@ fn live(event: &HookEvent) -> Option<(Project, Loops, Record)> {
     Some((project, loops, record))
 }
 
-/// The paragraph for a session that follows one with a live loop in the same process: the loop goes on there.
+/// The paragraph for a session that follows one with a live loop in the same process: the loop continues there.
 pub fn carried_over(event: &HookEvent) -> Option<HookAnswer> {
     let (session, transcript) = (&event.session, event.transcript.as_deref());
     let own = is_session_id(session).then(|| life::client_of(session, transcript))??;

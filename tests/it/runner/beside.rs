@@ -244,7 +244,7 @@ fn e8_plan_shows_added_context() {
 const LIST: &str = "specs/001-login/tasks.md";
 const REFUSED: &str = "Ticked in the loop before, not proved, and open: T001.";
 
-/// A session's loop has refused the tick of T001, and is over.
+/// A session's loop has refused the tick of T001, and has ended.
 fn refused_tick() -> Built {
     let built = Built::open();
     let work = format!("echo more > src/more.rs; sed -i 's/\\[ \\]/[x]/' {LIST}\nresult worked");
